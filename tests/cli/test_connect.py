@@ -140,9 +140,7 @@ def test_agent_install_repairs_missing_and_duplicate_hooks(user: Path, capsys: p
 
 UNREADABLE = [
     (".gemini/settings.json", b'{"a": }', "not valid JSON"),
-    (".gemini/settings.json", b"{} // theirs", "JSON without comments"),
     (".gemini/settings.json", b'{"hooks": {"AfterAgent": {}}}', "hooks.AfterAgent has an unexpected value"),
-    (".gemini/settings.json", b'{"hooks": {"AfterAgent": 5}}', "hooks.AfterAgent has an unexpected value"),
     (".gemini/settings.json", b'{"mcpServers": {"vault-index": {"command": "theirs", "args": 5}}}', "another server"),
     (".gemini/settings.json", b'{"a": "\xff"}', "not UTF-8"),
     (".codex/config.toml", b"a = [", "not valid TOML"),

@@ -43,12 +43,10 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
 
 CALLS: list[tuple[list[str], str, dict[str, Any]]] = [
     (["search", "a", "b", "--limit", "2", "--source", "s"], "search", {"query": "a b", "limit": 2, "source": "s"}),
-    (["search", "a", "--no-fuzzy", "--as-of", "2026"], "search", {"query": "a", "fuzzy": False, "as_of": "2026"}),
     (["search", "a", "--threshold", ".8", "--explain"], "search", {"query": "a", "threshold": 0.8, "explain": True}),
     (["get", "x", "y:1-2", "--full"], "get", {"ref": ["x", "y:1-2"], "full": True}),
     (["related", "[[Dry", "dock]]"], "related", {"ref": "[[Dry dock]]"}),
     (["timeline", "a", "b.md"], "timeline", {"ref": "a b.md"}),
-    (["list", "--sort", "title"], "list", {"sort": "title"}),
     (["tags", "--kind", "note"], "tags", {"kind": "note"}),
     (["stats", "--tags"], "tags", {}),
     (["stats", "--agents", "--source", "s"], "stats", {"agents": True, "source": "s"}),
@@ -58,7 +56,6 @@ CALLS: list[tuple[list[str], str, dict[str, Any]]] = [
     (["sync", "--dry-run", "--source", "s"], "sync", {"dry_run": True, "source": "s"}),
     (["rebuild", "--no-embed"], "rebuild", {"embed": False}),
     (["embed", "--plan"], "embed", {"plan": True}),
-    (["embed", "--rebuild"], "embed", {"rebuild": True}),
 ]
 
 

@@ -103,30 +103,6 @@ def test_review_reads_keys_from_lines_without_a_terminal(memories: Path) -> None
     assert "1 accepted, 1 kept; 4 left to review" in shown
 
 
-def test_review_does_not_decide_an_item_that_changed_meanwhile(memories: Path) -> None:
-    with Terminal("review", size=(200, 30)) as terminal:
-        terminal.until("q quit")
-        file = memories / "inbox" / "a.md"
-        file.write_text(file.read_text("utf-8").replace("Herons", "Two herons"), "utf-8")
-        terminal.type("d")
-        shown = terminal.until("q quit")
-        assert "not done: 80-memory/inbox/a.md changed since it was shown" in shown
-        assert "Two herons nest" in shown
-        terminal.type("dq")
-        assert "1 deleted; 5 left to review" in terminal.until("[ended 0 cooked=True]")
-
-
-def test_review_continues_after_a_suspend(memories: Path) -> None:
-    with Terminal("review") as terminal:
-        terminal.until("q quit")
-        terminal.type("\x1a")
-        terminal.until("[stopped cooked=True]")
-        terminal.type("fg\n")
-        assert "1 of 6" in terminal.until("q quit")
-        terminal.type("aq")
-        assert "1 accepted; 5 left to review" in terminal.until("[ended 0 cooked=True]")
-
-
 EDITOR = """#!/bin/sh
 ls -l "$1" | cut -c1-10 >&2
 if [ -e "$0.again" ]; then sed -i "s/frozen/open/; s/2020-01-01/2999-01-01/" "$1"; exit; fi

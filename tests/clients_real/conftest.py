@@ -42,8 +42,3 @@ def claude_code(place: Path) -> Iterator[Client]:
 @pytest.fixture(scope="module")
 def codex(place: Path) -> Iterator[Client]:
     yield from _made(clients.codex, "codex", "codex", place)
-
-
-@pytest.fixture(scope="module")
-def gemini(place: Path) -> Iterator[Client]:
-    yield from _made(clients.gemini, "gemini", "gemini", place)

@@ -170,8 +170,3 @@ def gemini_rewound(client: Client) -> Path:
         terminal.settle()
     (path,) = set(transcripts(client)) - before
     return path
-
-
-def plain(text: str) -> str:
-    """Return the text without its scene marker."""
-    return re.sub(r" ?\[\[scene:[\w.-]+\]\]", "", text)

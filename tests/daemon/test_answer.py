@@ -1,10 +1,8 @@
 """Routing of requests: to the daemon itself, the index, or the writer."""
 
-import logging
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +13,12 @@ from tests.waiting import PATIENCE
 from vault_index import __version__
 from vault_index.config import private_folder
 from vault_index.daemon import protocol
-from vault_index.daemon.log import KeyValueFormatter
 from vault_index.daemon.run import Daemon
 from vault_index.daemon.server import Request
 from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.watcher import Watcher
-from vault_index.errors import UsageError
 from vault_index.mcp_server.toolbox import answer_tool
 from vault_index.results.base import Problem
-from vault_index.results.status import WorkStatus
 
 POLLED = Problem("watch_polling", "polled", "raise the limit")
 
@@ -80,25 +75,6 @@ def test_answer_adds_daemon_watch_and_problems_to_status_and_doctor(daemon: Daem
     assert problem in status["problems"]
     assert problem in doctor["problems"]
     assert not doctor["healthy"]
-
-
-def test_daemon_logs_the_progress_of_long_work(
-    daemon: Daemon, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state = replace(daemon._writer.state(), work=WorkStatus("text", 3, 9, 1.5, 4))
-    monkeypatch.setattr(daemon._writer, "state", lambda: state)
-    caplog.set_level(logging.INFO)
-    daemon._report()
-    assert caplog.records == []  # it has just begun
-    daemon._tell_at = 0.0
-    daemon._report()
-    line = KeyValueFormatter(timed=False).format(caplog.records[-1])
-    assert line == "level=info event=working stage=text done=3 total=9 rate=1.5 seconds_left=4"
-
-
-def test_answer_passes_errors_of_the_index(daemon: Daemon) -> None:
-    with pytest.raises(UsageError, match="no method 'nonsense'"):
-        ask(daemon, "nonsense")
 
 
 def test_answer_waits_for_a_write_to_end(daemon: Daemon) -> None:

@@ -7,7 +7,6 @@ import stat
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -210,17 +209,14 @@ def test_server_refuses_a_client_over_the_limit_as_busy(path: Path, serve: Serve
     ("line", "told"),
     [
         (b"GET / HTTP/1.1\r\n", "not a JSON object"),
-        (b"\x00\xff\xfe\n", "not a JSON object"),
-        (b"[1, 2]\n", "not a JSON object"),
         (b"[" * 100_000 + b"\n", "not a JSON object"),
-        (b'{"id": 4, "method": "ping"}\n', "protocol 1, the request protocol None"),
         (b'{"v": 2, "id": 4, "method": "ping"}\n', "protocol 1, the request protocol 2"),
         (b'{"v": 1, "id": 4}\n', "has no method"),
         (b'{"v": 1, "id": 4, "method": "ping", "params": [1]}\n', "params are not an object"),
         (b'{"v": 1, "id": 4, "method": "ping", "format": "xml"}\n', "unknown format 'xml'"),
         (b"x" * (protocol.MAX_REQUEST_BYTES + 1), "longer than"),
     ],
-    ids=range(10),
+    ids=range(7),
 )
 def test_server_answers_garbage_with_an_error_and_hangs_up(path: Path, line: bytes, told: str) -> None:
     more = b'{"v": 1, "id": 5, "method": "ping"}\n' if line.endswith(b"\n") else b""
@@ -279,18 +275,6 @@ def test_client_sends_no_request_to_a_daemon_that_does_not_greet(path: Path, dea
     awake, _ = deaf.accept()
     with awake, pytest.raises(BrokenPipeError):
         awake.sendall(b"the answer to ping")
-
-
-@pytest.mark.usefixtures("deaf")
-def test_client_treats_a_daemon_with_a_full_queue_as_unreachable(path: Path) -> None:
-    with ExitStack() as waiting:
-
-        def crowd() -> None:
-            while client := connect(path):
-                waiting.enter_context(client)
-
-        with pytest.raises(Unreachable):
-            crowd()
 
 
 def test_client_gives_up_on_a_daemon_silent_after_the_greeting(path: Path, serve: Serve, gate: threading.Event) -> None:

@@ -68,23 +68,6 @@ def test_debounce_does_not_take_a_common_prefix_for_a_folder() -> None:
     assert set(marks.due(1.0)) == {"/v/f", "/v/f2.md"}
 
 
-def test_debounce_returns_later_marks_at_their_time() -> None:
-    marks = Debounce(quiet=0.15, longest=2.0)
-    marks.mark_later("/v/f", 5.0)
-    assert len(marks) == 1
-    assert marks.due(4.9) == ()
-    assert marks.next_due() == 5.0
-    assert marks.due(5.0) == ("/v/f",)
-
-
-def test_debounce_take_all_returns_paths_that_are_not_due() -> None:
-    marks = Debounce(quiet=5, longest=9)
-    marks.mark("/v/a.md", 1.0)
-    marks.mark_later("/v/f", 7.0)
-    assert marks.take_all() == ("/v/a.md",)
-    assert marks.due(7.0) == ("/v/f",)
-
-
 _names = st.sampled_from(["a", "b", "c"])
 _paths = st.lists(_names, min_size=1, max_size=4).map(lambda parts: "/v/" + "/".join(parts))
 _events = st.lists(

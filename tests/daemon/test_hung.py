@@ -3,9 +3,8 @@
 import json
 import os
 import signal
-import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -76,33 +75,3 @@ def test_suspended_daemon_changes_no_answer(world: World, run: Run, monkeypatch:
     for report in (status, doctor):
         assert report["problems"][0]["code"] == "daemon_silent"
     assert added["created"] is True
-
-
-def test_search_skips_the_greeting_of_a_daemon_that_hung_recently(
-    world: World, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_greeting(monkeypatch, 0.2)
-    monkeypatch.setattr(cli_client, "_HUNG_SECONDS", 3600)
-    answer(run, "sync")
-    path = world.home.socket_path
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    with socket.socket(socket.AF_UNIX) as hanging:
-        hanging.bind(str(path))
-        hanging.listen()
-        hanging.setblocking(False)
-
-        def asked() -> int:
-            """Return how many requests of one question and one look at the status came here."""
-            answer(run, "list")
-            answer(run, "status")
-            came = 0
-            with suppress(BlockingIOError):
-                while True:
-                    hanging.accept()[0].close()
-                    came += 1
-            return came
-
-        first, second = asked(), asked()
-        assert second == first - 1
-        monkeypatch.setattr(cli_client, "_HUNG_SECONDS", 0)
-        assert asked() == first

@@ -32,20 +32,6 @@ def test_progress_rate_reports_rate_and_time_left(meter: Meter) -> None:
     assert meter.state() == WorkStatus("text", 21, 100, 10.0, 8)
 
 
-def test_progress_rate_hides_short_work(meter: Meter) -> None:
-    assert meter.state() is None
-    meter.run("text", range(1, 6), 5, 0.1)
-    assert meter.state() is None
-
-
-def test_progress_rate_ends_with_the_work(meter: Meter) -> None:
-    meter.run("text", range(1, 5), 9, 1)
-    meter.over()
-    assert meter.state() is None
-    meter.run("text", range(1, 3), 9, 0.5)
-    assert meter.state() is None
-
-
 def test_progress_rate_survives_an_interruption(meter: Meter) -> None:
     meter.run("text", range(1, 21), 100, 0.1)
     meter.report("text", 1, 1)  # a saved file
@@ -60,13 +46,6 @@ def test_progress_rate_is_kept_per_stage(meter: Meter) -> None:
     meter.run("text", range(1, 21), 20, 0.1)
     meter.run("embed", range(16, 49, 16), 160, 2)
     assert meter.state() == WorkStatus("embed", 48, 160, 8.0, 14)
-
-
-def test_progress_rate_ends_after_a_silence(meter: Meter) -> None:
-    meter.run("text", range(1, 11), 20, 1)
-    assert meter.state() is not None
-    meter.now += 31
-    assert meter.state() is None
 
 
 @pytest.mark.parametrize("done", [range(1, 5), [1] * 4])

@@ -170,24 +170,3 @@ def test_daemon_follows_a_source_that_appears_vanishes_and_returns(world: World,
     assert world.found("buffalo") == {"b.md"}
     (later / "b.md").rename(later / "c.md")
     until(lambda: world.found("buffalo") == {"c.md"})
-
-
-HANGING_SHARE = """
-import os, threading
-scandir = os.scandir
-def hanging(folder="."):
-    if threading.current_thread().name.startswith("Thread-"):  # of watchdog, not of the writer
-        threading.Event().wait()
-    return scandir(folder)
-os.scandir = hanging
-"""
-
-
-def test_daemon_stops_while_a_network_share_hangs(world: World) -> None:
-    world.more = 'backend = "polling"\n'
-    world.configure()
-    world.first = HANGING_SHARE
-    daemon = world.daemon()
-    assert world.ask("status")["watch"]["backend"] == "polling"
-    assert daemon.end() == 0
-    assert "stopped in the middle" in world.log()

@@ -9,7 +9,6 @@ from tests.sources.opencode.stores import Client, opencode_source
 from tests.waiting import until
 from vault_index.config import Config
 from vault_index.config.schema import ClientConfig
-from vault_index.daemon import sessions
 from vault_index.daemon.sessions import SessionWatch
 from vault_index.sources.sessions.source import SessionSource
 
@@ -89,17 +88,6 @@ def test_session_watch_ignores_reads_and_other_files(client: Client, start: Star
     until(lambda: len(watch.marks) > first)
 
 
-def test_session_watch_starts_when_the_folder_appears(start: Start, tmp_path: Path) -> None:
-    watch = start()
-    (tmp_path / "opencode").mkdir()
-    client = Client(tmp_path / "opencode/opencode.db")
-    watch.tend()
-    assert (watch.backend, len(watch.marks)) == ("native", 1)
-    client.session()
-    until(lambda: len(watch.marks) > 1)
-    client.close()
-
-
 def _rollout() -> Path:
     return min((_RECORDED / "sessions").rglob("*.jsonl"))
 
@@ -130,17 +118,3 @@ def test_session_watch_notices_a_file_in_the_folder_of_a_new_day(
     file.rename(archive / file.name)
     (moved,) = source.scan_places([ref.path]).refs
     assert source.read(moved).data == source.read(source.scan_places([""]).refs[0]).data
-
-
-@pytest.mark.parametrize("why", ["silent_filesystem", "exhausted"])
-def test_session_watch_polls_folders_without_events(
-    tmp_path: Path, start: Start, codex: SessionSource, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sessions, why, lambda folder: "nfs")
-    watch = start("auto", codex)
-    assert watch.backend == "polling"
-    watch.tend()
-    assert watch.marks == []
-    (tmp_path / "codex/sessions/2026/11/22" / _rollout().name).write_bytes(_rollout().read_bytes())
-    watch.tend()
-    assert watch.marks == [str(tmp_path / "codex")]

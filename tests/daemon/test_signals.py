@@ -22,28 +22,6 @@ def test_event_queue_turns_a_signal_into_an_event(number: signal.Signals, event:
     assert signal.getsignal(number) is before
 
 
-def test_event_queue_wakes_on_a_signal() -> None:
-    with EventQueue() as inbox:
-        for delay in (0.0, 0.001, 0.01, 0.05):
-            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGHUP))
-            timer.start()
-            assert inbox.get(PATIENCE) == "reload"
-            timer.join()
-
-
-def test_event_queue_keeps_the_order_of_other_threads() -> None:
-    def say_three() -> None:
-        for _ in range(3):
-            inbox.put("reloaded")
-
-    with EventQueue() as inbox:
-        inbox.put("renew")
-        thread = threading.Thread(target=say_three)
-        thread.start()
-        assert [inbox.get(PATIENCE) for _ in range(4)] == ["renew", "reloaded", "reloaded", "reloaded"]
-        thread.join()
-
-
 def test_event_queue_reports_a_thread_that_died_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
     def die() -> None:
         raise ValueError("the text of a note")

@@ -202,28 +202,6 @@ def test_watcher_marks_the_folder_of_changed_rules(start: Start, rule: str, plac
     until(lambda: (str(scene.vault / place).rstrip("/"), True, False) in scene.marks)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-@pytest.mark.parametrize("backend", ["native", "polling"])
-@pytest.mark.parametrize("when", ["before", "later"])
-def test_watcher_reads_a_folder_readable_again(start: Start, tmp_path: Path, backend: str, when: str) -> None:
-    folder = tmp_path / "vault" / "folder"
-    scene = start(backend)
-    scene.settle()
-    with (folder / "c.md").open("w", encoding="utf-8") as file:
-        folder.chmod(0)
-        if when == "before":
-            scene.watcher.renew()
-        file.write("written while nobody could look")
-    (tmp_path / "vault" / "new.md").write_text("new", "utf-8")
-    until(lambda: "new.md" in scene.index.rows)
-    folder.chmod(0o700)
-    scene.settle()
-    scene.watcher.tend()
-    scene.settle()
-    (folder / "deep" / "d.md").write_text("written afterwards", "utf-8")
-    scene.settle()
-
-
 def test_watcher_marks_the_folder_of_a_file_that_lived_between_polls(start: Start) -> None:
     scene = start("polling")
     scene.marks.clear()
@@ -285,19 +263,6 @@ def test_watcher_follows_a_replaced_root(start: Start) -> None:
     scene.settle()
 
 
-def test_watcher_starts_when_its_root_appears(tmp_path: Path) -> None:
-    marks: list[str] = []
-    source = VaultSource(SourceConfig(name="notes", path=tmp_path / "vault"))
-    watcher = Watcher([source], lambda path, **_flags: marks.append(path), "auto")
-    watcher.start()
-    watcher.tend()
-    assert (watcher.backend, marks) == (None, [])
-    (tmp_path / "vault").mkdir()
-    watcher.tend()
-    assert (watcher.backend, marks) == ("native", [str(tmp_path / "vault")])
-    watcher.stop()
-
-
 def refuse(patch: pytest.MonkeyPatch, code: int) -> None:
     """Make the system refuse native watches."""
 
@@ -324,23 +289,6 @@ def test_watcher_polls_while_the_system_refuses_native_watches(
         scene.settle()
     scene.watcher.tend()
     assert (scene.watcher.backend, scene.watcher.problems) == ("native", ())
-    do(scene, "append")
-    scene.settle()
-
-
-def test_watcher_polls_when_the_limit_is_reached_later(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = start("auto")
-    assert scene.watcher.backend == "native"
-    do(scene, "new folders")
-    scene.settle()
-    refuse(monkeypatch, errno.ENOSPC)
-
-    def problems() -> list[str]:
-        scene.watcher.tend()
-        return [problem.code for problem in scene.watcher.problems]
-
-    assert until(problems) == ["watch_polling"]
-    until(lambda: scene.watcher.backend == "polling")
     do(scene, "append")
     scene.settle()
 

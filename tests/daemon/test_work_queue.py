@@ -1,8 +1,5 @@
 """Due work runs by priority, and in order within one priority, without waiting."""
 
-import threading
-
-from tests.waiting import PATIENCE, until
 from vault_index.daemon.work_queue import Priority, Timer, Work, WorkQueue
 
 
@@ -60,34 +57,3 @@ def test_work_queue_runs_timers_among_queued_work() -> None:
     queue.put(Priority.MEMORY, work("add", done))
     carry_out_all(queue)
     assert done[2:] == ["add", "SAVED_FILES"]
-
-
-def test_work_queue_wait_ends_on_work_a_sooner_timer_or_close() -> None:
-    clock, times = Clock(), [float("inf")]
-    queue = WorkQueue({Priority.SAVED_FILES: Timer(lambda: times[0], lambda: None)}, clock)
-    woken: list[str] = []
-
-    def wait_for(what: str) -> threading.Thread:
-        def wait() -> None:
-            queue.wait()
-            woken.append(what)
-
-        thread = threading.Thread(target=wait)
-        thread.start()
-        until(lambda: queue._wakes_at)
-        return thread
-
-    thread = wait_for("work")
-    queue.put(Priority.REQUEST, lambda: None)
-    thread.join(PATIENCE)
-    assert queue.take() is not None
-    thread = wait_for("timer")
-    times[0] = clock.now
-    queue.wake_by(clock.now)
-    thread.join(PATIENCE)
-    times[0] = float("inf")
-    thread = wait_for("end")
-    queue.close()
-    thread.join(PATIENCE)
-    assert woken == ["work", "timer", "end"]
-    assert not queue.put(Priority.MEMORY, lambda: None)

@@ -1,6 +1,5 @@
 """The writer: saves before requests, requests before vectors; no failure ends it or loses work."""
 
-import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +18,6 @@ from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import (
     BusyError,
     EmbedderError,
-    NotFoundError,
     NotInSourceError,
     UsageError,
     VaultIndexError,
@@ -126,36 +124,6 @@ def test_writer_reports_progress_until_long_work_ends(
     assert work.seconds_left is not None
     index.seconds_each = 0
     until(lambda: settled(index) and writer.state().work is None)
-
-
-def test_writer_reads_a_marked_folder_twice(index: FakeIndex, writer: Writer) -> None:
-    writer.mark(str(index.root), folder=True)
-    until(lambda: index.syncs.count((str(index.root),)) == 2)
-
-
-def test_writer_rests_once_after_work(index: FakeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.daemon.writer._REST_SECONDS", 0.02)
-    rested: list[int] = []
-    settings = Settings(Debounce(0.0, 0.1), Stepper(lambda: index), 0.0, rested=lambda: rested.append(index.steps))
-    writer = Writer(index, index.call, settings)
-    writer.start()
-    until(lambda: rested)
-    assert settled(index)
-    assert rested == [index.steps]
-    save(index, writer)
-    until(lambda: len(rested) == 2)
-    assert "b.md" in index.vectors
-    assert writer.stop(PATIENCE)
-    assert len(rested) == 2
-
-
-def test_writer_scans_everything_for_very_many_paths(index: FakeIndex, make: Make) -> None:
-    writer = make(quiet=0.0)
-    for number in range(600):
-        writer.mark(str(index.root / str(number) / "x.md"))
-    writer.start()
-    until(lambda: len(index.syncs) >= 1 and not writer.state().waiting)
-    assert set(index.syncs) == {None}
 
 
 def test_writer_runs_saves_between_embedding_steps(index: FakeIndex, make: Make) -> None:
@@ -299,30 +267,6 @@ def test_writer_reopens_a_replaced_index(index: FakeIndex, make: Make) -> None:
     assert writer.state().watch.missed == 0
 
 
-def test_writer_closes_resources_of_replaced_settings(index: FakeIndex, make: Make) -> None:
-    gate, step = threading.Event(), index.embed_step
-
-    def waiting(renew: bool) -> EmbedReport:
-        gate.wait()
-        return step(renew)
-
-    index.embed_step = waiting  # type: ignore[method-assign]
-    writer = make(apart=True)
-    writer.start()
-    until(lambda: writer.busy_apart)
-    other = FakeIndex(index.root)
-    for _ in range(2):
-        writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: other, apart=True), 0.0)))
-    configured = threading.Event()
-    writer.call(configured.set)
-    assert configured.wait(PATIENCE)
-    assert index.closed == 0  # a step is under way
-    gate.set()
-    until(lambda: index.closed == 1 and not writer.busy_apart)
-    writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
-    until(lambda: other.closed == 1)
-
-
 @pytest.mark.parametrize("folder", ["big", ""])
 def test_writer_interleaves_saves(index: FakeIndex, make: Make, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
     """For a marked folder, and for the reconcile at the start."""
@@ -403,42 +347,6 @@ def test_writer_counts_changes_that_only_the_timer_found(index: FakeIndex, make:
     until(lambda: writer.state().watch.missed == 1)
 
 
-def test_writer_does_not_count_changes_of_new_settings_as_missed(index: FakeIndex, writer: Writer) -> None:
-    (index.root / "b.md").write_text("beta", "utf-8")
-    writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
-    until(lambda: "b.md" in index.vectors)
-    assert writer.state().watch.missed == 0
-
-
-def test_writer_counts_missed_changes_over_all_parts_of_a_reconcile(index: FakeIndex, make: Make) -> None:
-    writer = make(reconcile=0.05)
-    writer.start()
-    until(lambda: settled(index))
-    sync, left = index.sync, [SyncReport(changed=5, finished=False)]
-
-    def sync_in_parts(paths: Sequence[str] | None = None, **options: Any) -> SyncReport:
-        if paths is None and left and (index.root / "b.md").exists():
-            return left.pop()
-        return sync(paths, **options)
-
-    index.sync = sync_in_parts  # type: ignore[method-assign]
-    (index.root / "b.md").write_text("beta", "utf-8")
-    until(lambda: writer.state().watch.missed)
-    assert writer.state().watch.missed == 6
-
-
-def test_writer_reports_a_problem_until_it_is_over(index: FakeIndex, make: Make) -> None:
-    odd = Problem("odd", "something is odd", "look at it")
-    gone = Problem("source_vanished", "the folder is empty", "mount it")  # `status` finds that one itself
-    reports = [SyncReport(problems=(odd, gone)), SyncReport()]
-    index.sync = lambda *_args, **_options: reports.pop(0)  # type: ignore[method-assign]
-    writer = make()
-    writer.start()
-    until(lambda: writer.state().problems == (odd,))
-    writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
-    until(lambda: writer.state().problems == ())
-
-
 def test_writer_stops_between_two_documents(index: FakeIndex, make: Make) -> None:
     write_many(index.root, 50)
     index.gate = threading.Event()
@@ -456,22 +364,6 @@ def test_writer_stops_between_two_documents(index: FakeIndex, make: Make) -> Non
             asked.answer.result(PATIENCE)
 
 
-def test_writer_runs_calls_in_its_own_thread(make: Make, caplog: pytest.LogCaptureFixture) -> None:
-    names: list[str] = []
-
-    def fail() -> None:
-        raise NotFoundError("no config", "write one")
-
-    writer = make()
-    writer.call(fail)
-    writer.call(lambda: names.append(threading.current_thread().name))
-    with caplog.at_level(logging.ERROR):
-        writer.start()
-        until(lambda: names)
-    assert names == ["writer"]
-    assert "failed" in caplog.text
-
-
 def test_writer_stores_a_memory_after_one_document_of_a_reconcile(index: FakeIndex, make: Make) -> None:
     write_many(index.root, 20)
     index.gate = threading.Event()
@@ -482,32 +374,3 @@ def test_writer_stores_a_memory_after_one_document_of_a_reconcile(index: FakeInd
     index.gate.set()
     assert result_of(job)["rows"] == 1
     until(lambda: len(index.rows) == 21)
-
-
-def test_writer_stores_a_memory_after_one_document_of_a_sync(index: FakeIndex, writer: Writer) -> None:
-    write_many(index.root, 20)
-    index.rows.clear()
-    before, index.gate = len(index.syncs), threading.Event()
-    sync = writer.submit("sync", {"embed": False})
-    until(lambda: len(index.syncs) > before)
-    job = writer.submit("add", {})
-    index.gate.set()
-    assert result_of(job)["rows"] == 1
-    assert result_of(sync)["scanned"] == 21
-
-
-def test_writer_counts_everything_in_the_answer_of_an_interrupted_rebuild(index: FakeIndex, make: Make) -> None:
-    asked: list[str] = []
-
-    def call(method: str, *_rest: object) -> SyncReport:
-        asked.append(method)
-        if method == "rebuild":
-            return SyncReport(scanned=20, changed=4, chunks=9, finished=False)
-        return SyncReport(scanned=20, changed=16, unchanged=4, chunks=30)
-
-    writer = make(call=call)
-    job = writer.submit("rebuild", {"embed": False})
-    writer.start()
-    answer = result_of(job)
-    assert asked == ["rebuild", "sync"]
-    assert (answer["changed"], answer["unchanged"], answer["chunks"]) == (20, 0, 39)

@@ -72,18 +72,6 @@ def test_flake_packages_the_program_with_its_dependencies_per_system() -> None:
         assert {re.sub(r".*/0-", "", one) for one in told["dependencies"]} == wanted
 
 
-def test_flake_has_apps_shells_and_checks() -> None:
-    names = "builtins.mapAttrs (system: all: builtins.attrNames all)"
-    assert evaluate("outputs.apps.x86_64-linux.default.program") == PROGRAM
-    assert evaluate("outputs.checks.x86_64-linux.tests.told.doCheck") is True
-    assert evaluate(f"{names} outputs.apps") == {system: ["default"] for system in SYSTEMS}
-    assert evaluate(f"{names} outputs.checks") == {system: ["package", "tests"] for system in SYSTEMS}
-    shells = evaluate("builtins.mapAttrs (system: all: all.default.told) outputs.devShells")
-    assert {system: told["inputsFrom"] for system, told in shells.items()} == {
-        system: ["/nix/store/0-vault-indexer"] for system in SYSTEMS
-    }
-
-
 def test_flake_shell_has_the_development_dependencies() -> None:
     ruff, python = (
         evaluate(f"(builtins.elemAt outputs.devShells.x86_64-linux.default.told.packages {place}).told")
@@ -120,10 +108,6 @@ def outcome(*given: str) -> Any:
     """The whole result of home-manager, with the content of the configuration file."""
     file = 'all.xdg.configFile."vault-index/config.toml".source.value or null'
     return evaluate(f"let all = (home {{ given = {{ {' '.join(given)} }}; }}).config; in [ all ({file}) ]")
-
-
-def test_flake_does_nothing_without_enable() -> None:
-    assert home('{ vaults.notes = "/home/anna/Notes"; }') == {}
 
 
 def test_flake_unit_equals_that_of_service_install() -> None:
@@ -222,7 +206,6 @@ def test_flake_makes_a_launch_agent_and_no_unit_on_macos() -> None:
         ("{ enable = true; }", "vaults is empty"),
         ('{ enable = true; vaults.n = "/n"; settings.embedding.api_key = "sk"; }', "readable in the Nix store"),
         ('{ enable = "yes"; }', "services.vault-index.enable is not of type boolean"),
-        ('{ enable = true; vaults = "/n"; }', "vaults is not of type attribute set of string"),
         ('{ enable = true; vault = "/n"; }', "no option services.vault-index.vault"),
     ],
 )

@@ -39,17 +39,6 @@ SCENES: Mapping[str, Sequence[Step]] = {
         {"tools": [_call("memory_delete", ref=["tariffs"])]},
         {"text": "Used."},
     ],
-    "malformed": [
-        {
-            "tools": [
-                _call("memory_search"),
-                _call("memory_search", query="wal", limit="many"),
-                _call("memory_update", ref="no-such-memory", content="x"),
-                _call("memory_delete", reef=["a"]),
-            ]
-        },
-        {"text": "Refused."},
-    ],
     "delegate": [
         {"tools": [_call("task", description="Count", prompt=_PROMPT, subagent_type="general")]},
         {"text": "Delegated."},

@@ -85,17 +85,6 @@ def test_opencode_every_tool_works(shared_place: Place, server: Server) -> None:
     assert "trashed" in deleted
 
 
-def test_opencode_tools_refuse_malformed_arguments_with_a_reason(shared_place: Place, server: Server) -> None:
-    before = shared_place.memories
-    server.turn(server.session(), "Misuse them. [[scene:malformed]]")
-    missing, number, unknown, misspelled = answers(shared_place.model.of("malformed"))
-    assert "Error: " in number
-    assert "query is missing; pass query to memory_search" in missing
-    assert "look for it with `memory_search 'no-such-memory'`" in unknown
-    assert "there is no argument 'reef'; did you mean 'ref'?" in misspelled
-    assert shared_place.memories == before
-
-
 def test_opencode_tools_equal_those_of_mcp(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "Hello. [[scene:plain]]")
     tools = shared_place.model.of("plain")[-1].tools

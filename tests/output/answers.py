@@ -24,11 +24,6 @@ from vault_index.results.status import (
 from vault_index.results.texts import DocumentText, Recall, Texts
 
 USUAL: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("answers.json").read_text("utf-8"))
-NASTY = (
-    "- a dash, and a comma", 'a "quote" and a \\ backslash', "two\nlines\r\nthree", "数据库: 读者从不等待",
-    "[x] {y}: z", "42", "-1.5e3", "true", "null", "# heading", "", "tab\there", "a | b", "\u2028 \x85 \x0b \x1b[31m",
-    "emoji 🧪 and ﬁ",
-)  # fmt: skip
 
 
 def jsonable(value: Any) -> dict[str, Any]:

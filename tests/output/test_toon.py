@@ -23,17 +23,6 @@ def escaped(words: str) -> str:
     return "".join(one if one < " " else visible(one) for one in words)
 
 
-def test_render_toon_restores_strings_with_special_characters() -> None:
-    for words in answers.NASTY:
-        answer = answers.search(answers.hit(0, title=words, path=f"{words}.md"), answers.hit(1, also=(words,)))
-        first, second = decoded("search", answer)["results"]
-        [listed] = decoded("list", answers.documents(answers.record(title=words, path="wal.md")))["results"]
-        [text] = decoded("get", answers.texts(answers.text(content=words, title=words)))["results"]
-        assert listed.get("title") == (escaped(words) if any(map(str.isalnum, words)) else None)
-        assert (first["path"], first["lines"]) == (f"{escaped(words)}.md", "20-31")
-        assert second.get("also", "") == text.get("content", "") == escaped(words)
-
-
 @given(LINE, LINE, LINE)
 def test_render_toon_restores_any_string(title: str, path: str, digest: str) -> None:
     answer = answers.search(

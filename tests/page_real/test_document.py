@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.page_real.browser import PHONE, Reader, copied, refined, toast
+from tests.page_real.browser import Reader, copied, refined, toast
 from tests.page_real.desk import memory
 
 HERONS = """---
@@ -54,7 +54,6 @@ $$
 Text at the end.
 """
 ARABIC = "# الطرفاء 🌳\n\n> اقتباس\n\n```python\nprint('hello')\n```\n\nThis paragraph is English.\n"
-FILLING = f"# Filling\n\n{'Before it. ' * 200}\n\nBegins {'and goes on ' * 120}.\n\n{'After. ' * 300}\n"
 EGRET, STORK = "80-memory/note/egret.md", "80-memory/note/stork.md"
 
 
@@ -71,7 +70,6 @@ NOTES = {
     "long.md": LONG,
     "changing.md": CHANGING,
     "arabic.md": ARABIC,
-    "filling.md": FILLING,
     EGRET: memory(1, "The egret stands in the water.", title="Egret"),
     STORK: memory(2, "The stork stands in the water.", title="Stork"),
 }
@@ -193,13 +191,6 @@ def test_document_shows_a_hit_far_down_with_its_context(reader: Reader) -> None:
     page.get_by_role("button", name="Earlier").click()
     expect(page.get_by_text("Line 0.0")).to_be_attached()
     expect(page.get_by_text(first)).to_be_in_viewport()
-
-
-def test_document_shows_the_beginning_of_a_hit_that_fills_the_screen(reader: Reader) -> None:
-    page = read(reader, "filling.md", "?lines=5-5", size=PHONE)
-    expect(page.locator(".prose .hit")).to_have_text(re.compile("^Begins"))
-    page.wait_for_function("scrollY > 0")
-    assert 0 <= page.locator(".prose .hit").evaluate("one => one.getBoundingClientRect().top") < PHONE["height"] / 2
 
 
 def test_document_loads_the_rest_and_its_outline_reaches_any_heading(reader: Reader) -> None:

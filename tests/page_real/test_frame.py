@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page_real.browser import Reader, axe, refined
@@ -74,24 +73,6 @@ def test_frame_searches_for_text_typed_before_its_modules_loaded(reader: Reader)
     refined(page, "tamarisk")
     assert page.evaluate("document.querySelector('#search').wasThere")
     page.wait_for_url("**/#/search?q=tamarisk")
-
-
-@pytest.mark.parametrize(
-    ("place", "text"),
-    [
-        ("#/doc/vault/wal.md", "Readers never wait"),
-        ("#/searching", "There is no such page"),
-        ("#/", "You are not signed in"),
-    ],
-    ids=["document", "no place", "signed out"],
-)
-def test_frame_shows_no_search_field_in_views_without_one(reader: Reader, place: str, text: str) -> None:
-    page = reader.new_page(reader.new_context() if place == "#/" else reader.open().context)
-    load = hold_modules(page, f"{reader.origin}/{place}")
-    expect(page.locator("#search")).not_to_be_visible()
-    load()
-    expect(page.get_by_text(text)).to_be_visible()
-    expect(page.locator("#search")).to_have_count(0)
 
 
 def test_frame_keeps_the_chosen_theme(reader: Reader) -> None:

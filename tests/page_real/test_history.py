@@ -124,9 +124,3 @@ def test_history_undo_keeps_later_edits(reader: Reader, desk: Desk, file: Path) 
     toast(page).get_by_role("button", name="Undo").click()
     expect(toast(page)).to_contain_text("Undone")
     assert file.read_text("utf-8") == theirs
-
-
-def test_history_of_a_note_is_refused(reader: Reader) -> None:
-    page = reader.open("#/history/vault/wal.md")
-    expect(page.get_by_role("alert")).to_contain_text("wal.md is a note, not a memory")
-    expect(page.get_by_role("alert").get_by_role("button")).to_have_count(0)

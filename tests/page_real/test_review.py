@@ -249,18 +249,3 @@ def test_diff_rows_hold_both_texts_line_by_line(page: Page) -> None:
         assert [row["fresh"] for row in rows if row["fresh"] is not None] == other
         assert [row["a"] for row in rows if row["old"] is not None] == list(range(len(one)))
         assert all(row["old"] == row["fresh"] for row in rows if row["equal"])
-
-
-def test_diff_unfolds_equal_lines_on_demand(page: Page, desk: Desk) -> None:
-    body = "\n".join(f"Line {number} of the long story." for number in range(40))
-    desk.put(1, {f"note/{name}": memory(at, f"{body}\nEnd {name}.") for at, name in enumerate("ab", start=20)})
-    start(page)
-    folded = page.get_by_role("row").filter(has_text="Line 20 of")
-    fold = page.get_by_role("button", name="37 equal lines")
-    expect(fold).to_be_visible()
-    expect(folded).to_have_count(0)
-    fold.click()
-    expect(folded).to_have_count(1)
-    expect(page.locator(".diff del")).to_have_count(1)
-    expect(page.locator(".diff ins")).to_have_count(1)
-    expect(page.locator(".differs .unseen")).to_have_text(["removed:", "added:"])

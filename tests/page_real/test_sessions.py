@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import Any
 
 import pytest
@@ -30,10 +29,6 @@ def opened(reader: Reader) -> Page:
     page = reader.open("#/sessions")
     expect(rows(page)).to_have_count(40)
     return page
-
-
-def day_of(page: Page, day: date) -> Any:
-    return page.locator(f'[role=gridcell][data-day="{day}"]')
 
 
 # --- the list ---------------------------------------------------------------------------------------------------------

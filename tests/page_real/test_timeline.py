@@ -75,14 +75,5 @@ def test_timeline_page_filters_by_kind_or_project(reader: Reader) -> None:
     page.wait_for_url(f"**/#/doc/vault/{CRANE}*")
 
 
-def test_timeline_page_follows_changes_of_the_vault(reader: Reader) -> None:
-    page = opened(reader, f"#/timeline?ref={CRANE}&before=1&after=1")
-    expect(titles(page)).to_have_text(["Heron 15", "Crane", "Heron 16"])
-    reader.world.write("notes/new.md", "---\ncreated: 2026-10-08T21:00:00Z\n---\n# A new one\n")
-    expect(titles(page)).to_have_text(["Heron 15", "Crane", "A new one"])
-    (reader.world.vault / "notes/new.md").unlink()
-    expect(titles(page)).to_have_text(["Heron 15", "Crane", "Heron 16"])
-
-
 def test_timeline_page_names_a_missing_document(reader: Reader) -> None:
     expect(reader.open("#/timeline?ref=notes/none.md").get_by_role("alert")).to_be_visible()

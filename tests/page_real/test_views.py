@@ -24,15 +24,11 @@ MEMORIES = {
     "note/d": memory(4, BOAT, title="Boathouse", created="2026-11-19"),
     "note/e": memory(5, f"{BOAT} It takes a day.", title="Boathouse"),
 }
-LONG = "# Long\n\n" + "".join(
-    f"## Part {at}\n\n{f'Reeds of part {at}, and of the shore. ' * 30}\n\n" for at in range(40)
-)
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with sessions_place(tmp_path_factory.mktemp("views")) as made:
-        made.write("long.md", LONG)
         made.write("herons.md", HERONS)
         made.write("reeds.md", "---\ntags: [birds]\n---\n# Reeds\n\nReeds of the northern shore.\n")
         yield made
@@ -59,20 +55,6 @@ def search(page: Page) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("e")
     expect(page.locator(".why").first).to_be_visible()
-
-
-def document(page: Page) -> None:
-    page.keyboard.type("reeds of part 33")
-    refined(page, "reeds of part 33")
-    page.locator(".hit h2 a", has_text="Long").first.click()
-    expect(page.locator(".doc-text .hit").first).to_be_in_viewport()
-
-
-def session(page: Page) -> None:
-    page.get_by_role("link", name="Sessions").click()
-    page.get_by_role("link", name="Fix the login").click()
-    page.locator(".doc-outline").get_by_role("link", name="Commit it.").click()
-    page.wait_for_url("**?at=*")
 
 
 def sessions(page: Page) -> None:
@@ -118,8 +100,6 @@ def recall(page: Page) -> None:
 
 DRAWN: dict[Callable[[Page], None], str] = {
     search: ".hit .why",
-    document: ".doc-text .hit",
-    session: ".turn.user:has-text('Commit it.')",
     sessions: ".sessions-list li",
     timeline: ".anchor",
     review: ".review-memory h3",

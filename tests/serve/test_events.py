@@ -84,17 +84,6 @@ def test_events_report_progress_and_changes(world: World, served: Served, whole:
             pass
 
 
-def test_events_of_a_scope_report_only_its_documents(world: World, served: Served, whole: str, below: str) -> None:
-    with listening(served, whole) as one, listening(served, whole) as two, listening(served, below) as part:
-        for stream in (one, two, part):
-            stream.next()
-        for path in ("hidden.md", "work/seen.md"):
-            world.write(path, "the hare")
-            assert one.changed() == two.changed()
-        event = part.next()
-        assert (event.name, event.data) == ("changed", {"documents": {"note": 1}})
-
-
 def test_events_report_changes_since_the_last_event_id(world: World, served: Served, below: str) -> None:
     with listening(served, below) as stream:
         first = stream.next()

@@ -1,6 +1,5 @@
 """The process of `vault-index serve`: its address, its logs, and the end of its daemon."""
 
-import asyncio
 import os
 import shutil
 import signal
@@ -10,7 +9,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from starlette.requests import Request
 
 from tests.serve.attackers import STOPPED_CLOCK
 from tests.waiting import PATIENCE, until
@@ -18,8 +16,6 @@ from tests.world import Served, World, bearer
 from vault_index.callers import Scope
 from vault_index.cli import main
 from vault_index.daemon.client import ping
-from vault_index.serve import http
-from vault_index.serve.http import Refusal
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -146,19 +142,6 @@ def test_serve_speaks_tls_with_a_certificate(new_world: World, tmp_path: Path) -
         assert connection.version() in ("TLSv1.2", "TLSv1.3")
         connection.sendall(HEALTH.replace(b"localhost\r\n", b"localhost\r\nOrigin: https://localhost\r\n"))
         assert connection.recv(1000).startswith(b"HTTP/1.1 200")
-
-
-def test_read_body_gives_up_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "BODY_SECONDS", 0.01)
-
-    async def receive() -> dict[str, object]:
-        await asyncio.Event().wait()
-        return {}
-
-    scope = {"type": "http", "known_headers": {"content-type": "application/json"}, "max_body_bytes": 1000}
-    with pytest.raises(Refusal, match="did not arrive in time") as refused:
-        asyncio.run(http.read_body(Request(scope, receive)))
-    assert refused.value.status == 408
 
 
 def test_serve_hides_the_path_of_a_vault_from_a_scoped_token(new_world: World, tmp_path: Path) -> None:

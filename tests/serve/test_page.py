@@ -66,15 +66,6 @@ def test_page_key_is_valid_for_one_run_and_port(world: World, served: Served) ->
         assert ask(served, "about", signed).status == status
 
 
-def test_page_reports_a_missing_file_as_not_found(served: Served, owner: str) -> None:
-    for path in ("gone.js", "views/gone.css", "../signin.js", "vendor/%2e%2e/main.js"):
-        for headers in ({}, bearer(owner)):
-            answer = served.ask("GET", f"/page/{path}", headers=headers)
-            assert (answer.status, answer.headers["cache-control"]) == (404, "no-store"), path
-            assert "www-authenticate" not in answer.headers
-    assert served.ask("GET", "/page/about").status == 401  # not a file
-
-
 def test_page_files_contact_no_other_server_and_write_no_html() -> None:
     import vault_index.serve.page
 

@@ -1,6 +1,5 @@
 """Documents in parts, and links resolved at their place, as the page requests them."""
 
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -76,15 +75,6 @@ def test_read_document_returns_each_part_of_a_long_note_once(text: str, name: st
     assert "\n".join(one["text"] for one in found) == text
     drawn = " ".join(text_of(node) for one in found for node in one["nodes"]) + " "
     assert [drawn.count(name.format(number)) for number in range(1, numbers)] == [1] * (numbers - 1)
-
-
-def test_read_document_parts_adjoin() -> None:
-    found = parts(BLOCKS)
-    ends = [one["document"]["lines"] for one in found]
-    assert ends[0][0] == 1
-    assert all(one[1] + 1 == other[0] for one, other in pairwise(ends))
-    assert all("# no heading" not in [text_of(node) for node in one["nodes"] if node[0] == "h1"] for one in found)
-    assert len(found[0]["outline"]) == len(found[-1]["outline"]) == 60
 
 
 def test_read_document_shows_a_place_far_down_with_its_context() -> None:

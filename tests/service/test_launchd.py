@@ -1,6 +1,5 @@
 """The agent of launchd: a property list that macOS reads, and the calls of launchctl."""
 
-import os
 import plistlib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from vault_index.errors import VaultIndexError
 from vault_index.service import service_here
 from vault_index.service.definition import MARK, Definition
-from vault_index.service.launchd import LABEL, agent
+from vault_index.service.launchd import LABEL
 
 WATCH = Definition(("/opt/my tools/vault-index", "watch"), {"VAULT_INDEX_HOME": "/Users/anna/<Index>"})
 Stand = Callable[[str, str], Callable[[], list[str]]]
@@ -56,25 +55,6 @@ def test_launchd_serve_is_a_separate_agent(stand_in: Stand, home: Path) -> None:
     assert (told["Label"], told["ProgramArguments"]) == ("vault-index.serve", ["/opt/vault-index", "serve"])
     assert told["StandardErrorPath"] == str(home / "Library" / "Logs" / "vault-index-serve.log")
     assert not (home / "Library" / "LaunchAgents" / f"{LABEL}.plist").exists()
-
-
-# launchd.plist(5) of macOS 14: launchd ignores unknown keys, so a typing error would go unnoticed.
-KEYS: dict[str, type] = {
-    "Label": str, "ProgramArguments": list, "KeepAlive": dict, "RunAtLoad": bool, "WorkingDirectory": str,
-    "EnvironmentVariables": dict, "Umask": int, "ExitTimeOut": int, "ThrottleInterval": int, "StandardOutPath": str,
-    "StandardErrorPath": str, "Nice": int, "ProcessType": str, "LowPriorityIO": bool,
-    "LowPriorityBackgroundIO": bool,
-}  # fmt: skip
-KEEP_ALIVE = {"SuccessfulExit", "NetworkState", "PathState", "OtherJobEnabled", "Crashed", "AfterInitialDemand"}
-
-
-def test_launchd_agent_has_only_known_keys(tmp_path: Path) -> None:
-    told = plistlib.loads(agent(WATCH, tmp_path / "log"), fmt=plistlib.FMT_XML)
-    assert {"Label", "ProgramArguments", "RunAtLoad", "KeepAlive"} <= told.keys() <= KEYS.keys()
-    assert [key for key, value in told.items() if not isinstance(value, KEYS[key])] == []
-    assert told["KeepAlive"].keys() <= KEEP_ALIVE
-    assert all(isinstance(word, str) for word in (*told["ProgramArguments"], *told["EnvironmentVariables"].values()))
-    assert all(os.path.isabs(path) for path in (told["ProgramArguments"][0], told["StandardErrorPath"]))
 
 
 def test_launchd_refuses_a_sandbox(stand_in: Stand, home: Path) -> None:

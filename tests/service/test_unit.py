@@ -71,12 +71,6 @@ def test_unit_of_serve_writes_nowhere_and_sees_no_vault() -> None:
     assert values(SERVE_TEMPLATE, "Wants") == ["vault-index@%i.service"]
 
 
-def test_unit_repeats_only_additive_directives() -> None:
-    for unit in (user_unit(SANDBOXED), DAEMON, DAEMON_TEMPLATE, SERVE, SERVE_TEMPLATE):
-        keys = re.findall(r"^(\w+)=", unit, re.MULTILINE)
-        assert {key for key in keys if keys.count(key) > 1} <= {"SystemCallFilter", "ReadWritePaths", "Environment"}
-
-
 def test_unit_files_are_up_to_date() -> None:
     for name, text in UNITS.items():
         assert (ROOT / "systemd" / name).read_text(encoding="utf-8") == text, "run: python tools/build_units.py"

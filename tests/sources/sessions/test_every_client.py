@@ -194,30 +194,6 @@ def test_readers_name_a_session_that_disappears_during_reading(
         client.read(listed, ())
 
 
-def test_listing_continues_after_an_unreadable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for project in ("-a", "-b", "-c"):
-        writer = Writer(tmp_path / "claude", f"in{project}", project=project)
-        writer.prompt("Hello")
-        writer.write()
-    for id_, day in ((test_codex.OLD, "2026/11/23"), (test_codex.NEW, "2026/11/24")):
-        test_codex.write(tmp_path / "codex", [test_codex.meta(id_), test_codex.user("One")], id_, day=day)
-    scandir = os.scandir
-
-    def failing(folder: str) -> object:
-        if os.fspath(folder).endswith(("/-b", "/24")):
-            raise PermissionError(13, "Permission denied", folder)
-        return scandir(folder)
-
-    monkeypatch.setattr(os, "scandir", failing)
-    for client, found in (
-        (ClaudeCode(tmp_path / "claude"), {"in-a", "in-c"}),
-        (Codex(tmp_path / "codex"), {test_codex.OLD}),
-    ):
-        listing = client.listing()
-        assert set(listing.sessions) == found
-        assert [fault.code for fault in listing.faults] == ["sessions_unreadable"]
-
-
 OTHERS = {"claude-code": "projects/-a/b.meta.json", "codex": "history.jsonl", "gemini": "tmp/shop/logs.json"}
 
 

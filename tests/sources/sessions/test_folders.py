@@ -104,24 +104,6 @@ def test_folders_with_damage_lose_no_other_session(client: str, tmp_path: Path, 
         assert found == whole
 
 
-def test_folders_with_vanishing_files_are_listed(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = opened(tmp_path / "data", client)
-    refs = source.scan_places([""]).refs
-    found = source.client.listing().sessions.values()
-    gone = Path(next(seen.place for seen in found if isinstance(seen.place, str)))
-    files = type(source.client).files  # type: ignore[attr-defined]
-
-    def going(self, folder, errors):  # type: ignore[no-untyped-def]
-        for entry in files(self, folder, errors):
-            gone.unlink(missing_ok=True)
-            yield entry
-
-    monkeypatch.setattr(type(source.client), "files", going)
-    left = source.scan_places([""])
-    assert {ref.path for ref in left.refs} <= {ref.path for ref in refs}
-    assert left.unreadable == ()
-
-
 def test_folders_name_a_file_without_permission(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read(opened(tmp_path / "data", client))
     found = opened(tmp_path / "data", client).client.listing().sessions.values()

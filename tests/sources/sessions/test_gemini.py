@@ -6,11 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.sources.sessions import test_codex
 from tests.sources.sessions.test_codex import calls, said
-from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import Attachment, Message, Reasoning, Session
 
@@ -199,12 +196,3 @@ def test_gemini_names_files_without_a_session(tmp_path: Path) -> None:
         listing = Gemini(tmp_path).listing()
         assert set(listing.sessions) == {ID}
         assert [str(file) in one for one in listing.problems] == [True]
-
-
-def test_gemini_refuses_a_half_written_file(tmp_path: Path) -> None:
-    file = write(tmp_path, [head(messages=[message("a", "user", "Go")])], "session-2026-11-23T00-30-fcdca28e.json")
-    client = Gemini(tmp_path)
-    (listed,) = client.listing().sessions.values()
-    file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(VaultIndexError, match=file.name):
-        client.read(listed, ())

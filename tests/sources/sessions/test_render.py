@@ -7,7 +7,7 @@ from tests.sources.opencode.stores import T0, Client, one, tool, transcripts
 from vault_index.markdown.parse import parse
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.sessions.model import Message, Reasoning, Session, Text, ToolCall
-from vault_index.sources.sessions.render import beyond_copies, render
+from vault_index.sources.sessions.render import render
 
 SESSION = Session("ses_a", "A title", "/home/user/api", "/home/user/api", "", "1.18.33", T0, T0)
 
@@ -172,26 +172,10 @@ def test_render_omits_synthetic_text_snapshots_and_steps(client: Client) -> None
     assert one(client.path).split("\n---\n\n")[1] == "## User · 2026-11-18 11:06\n\nSaid\n\n- file: `notes.md`\n"
 
 
-def test_render_shows_only_new_turns_of_a_fork() -> None:
-    original = [spoken("user", Text("a")), spoken("assistant", Text("b"), at=1), spoken("user", Text("c"), at=2)]
-    copies = [replace(message, id=f"{message.id}_copy", answers="new") for message in original]
-    new = spoken("user", Text("d"), at=3)
-    for fork, rest in (
-        ([*copies[:2], new], [new]),
-        (copies, []),
-        ([*copies, new], [new]),
-        ([new, *copies], [new, *copies]),
-    ):
-        assert beyond_copies(fork, original) == rest
-    text = render(SESSION, [new], "opencode", forked_from="ses_o", zone=UTC).text
-    assert 'forked_from: "[[ses_o]]"\n---\n\n*Forked from [[ses_o]]; the turns before are there.*\n\n## User' in text
-
-
 @pytest.mark.parametrize(
     ("name", "given", "line"),
     [
         ("memory_search", {"query": "who waits"}, "- memory_search: (ok)"),
-        ("memory_get", {"ref": ["wal.md"]}, "- memory_get: (ok)"),
         ("notes_memory_recall", {"query": "who waits"}, "- notes_memory_recall: (ok)"),
         ("vault-index_memory_store", {"content": "who waits", "path": "x"}, "- vault-index_memory_store: (ok)"),
         ("bash", {"command": "cd /x && vault-index search 'who waits' | head"}, "- bash: `vault-index search` (ok)"),
