@@ -50,11 +50,6 @@ def test_hook_adds_matches_to_the_first_prompt_once(memory: MemoryStub, client: 
     assert len(memory.asked) == 2
 
 
-def test_hook_prints_nothing_without_matches(memory: MemoryStub) -> None:
-    memory.text = " \n"
-    assert memory.tell("prompt", prompt="How do we count boxes?") is None
-
-
 LINES = {
     "claude-code": (
         '{"type":"user","message":{"content":"%s"}}',

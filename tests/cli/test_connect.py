@@ -128,16 +128,6 @@ def test_agent_install_updates_a_moved_command_in_place(
     assert states(capsys, client) == ["installed", "absent"]
 
 
-def test_agent_install_repairs_missing_and_duplicate_hooks(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["agent", "install", "codex"]) == 0
-    file = user / ".codex/hooks.json"
-    whole = json.loads(file.read_text())
-    less = {"hooks": {"Stop": whole["hooks"]["Stop"] * 2, "Notification": whole["hooks"]["Stop"]}}
-    file.write_text(json.dumps(less))
-    assert main(["agent", "install", "codex"]) == 0
-    assert json.loads(file.read_text()) == whole
-
-
 UNREADABLE = [
     (".gemini/settings.json", b'{"a": }', "not valid JSON"),
     (".gemini/settings.json", b'{"hooks": {"AfterAgent": {}}}', "hooks.AfterAgent has an unexpected value"),

@@ -103,14 +103,6 @@ def test_init_saves_the_opencode_database_of_the_environment(
     assert answer(capsys, "init", str(vault), "--provider", "none")["opencode"] == str(mine)
 
 
-def test_source_remove_refuses_opencode_sessions(
-    vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answer(capsys, "init", str(vault), "--provider", "none", "--no-sync")
-    assert main(["source", "remove", "opencode"]) == 2
-    assert "opencode.enabled false" in capsys.readouterr().err
-
-
 def test_sync_finds_sessions_created_after_init(
     home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,11 +137,3 @@ def test_sync_keeps_sessions_local_only_until_the_user_configures_them(
     assert answer(capsys, "status")["problems"] == []
     kept = [row["local_only"] for row in answer(capsys, "source", "list")["results"]]
     assert kept == ([[], []] if settled[0] == "init" else [[]])
-
-
-def test_init_reports_skipped_files(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
-    assert "vault-index status" not in capsys.readouterr().err
-    (vault / "latin.md").write_bytes(b"# Caf\xe9\n")
-    assert main(["init", "--human"]) == 0
-    assert "Some files have problems; see: vault-index status" in capsys.readouterr().err

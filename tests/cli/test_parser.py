@@ -1,5 +1,7 @@
 """The parser: command lookup, options, and errors that name the mistake."""
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ from vault_index.cli.commands import COMMANDS, WITHOUT_SOURCE
 from vault_index.cli.parser import build_parser, find_command, parse, unknown_command
 from vault_index.errors import UsageError
 
+TABLES = tomllib.loads(Path(__file__).with_name("parser.toml").read_text("utf-8"))
+
 
 def parsed(*argv: str) -> tuple[str, Options, dict[str, Any]]:
     found = find_command(argv)
@@ -17,21 +21,9 @@ def parsed(*argv: str) -> tuple[str, Options, dict[str, Any]]:
     return found.command.name, *parse(parser, found.rest)
 
 
-FOUND = [
-    (["search", "x"], "search", ["x"]),
-    (["--home", "sync", "--json", "search", "get"], "search", ["--home", "sync", "--json", "get"]),
-    (["--home=sync", "search"], "search", ["--home=sync"]),
-    (["config", "--json", "get", "a.b"], "config get", ["--json", "a.b"]),
-    (["--agent-context", "--json"], "agent-context", ["--json"]),
-    (["observation", "x"], "add", ["x"]),
-    (["memory_read", "handoffs/x"], "get", ["handoffs/x"]),
-    (["--db", "memories.db", "search", "x"], "search", ["--db", "memories.db", "x"]),
-]
-
-
 def test_find_command_finds_a_command_at_any_position() -> None:
-    found = [(argv, find_command(argv)) for argv, _, _ in FOUND]
-    assert [(argv, one.command and one.command.name, one.rest) for argv, one in found] == FOUND
+    found = [(argv, find_command(argv)) for argv, _, _ in TABLES["found"]]
+    assert [[argv, one.command and one.command.name, one.rest] for argv, one in found] == TABLES["found"]
     for argv in ([], ["--json"], ["--home", "x"], ["--", "search"]):
         assert find_command(argv).command is None
 
@@ -89,29 +81,8 @@ def test_parser_refuses_source_for_commands_without_sources() -> None:
             assert "leave it out" in caught.value.hint
 
 
-MISTAKES = [
-    (["list", "--bogus"], "--bogus", "see: vault-index list --help"),
-    (["list", "--verb"], "--verb", "--verbose"),
-    (["search", "x", "-limit", "3"], "-limit", "--limit"),
-    (["add", "x", "-foo"], "-foo", "quotes"),
-    (["search"], "QUERY", "vault-index search --help"),
-    (["search", "x", "--limit", "0"], "must be a whole number of 1 or more", "--help"),
-    (["search", "x", "--mode", "fuzzy"], "invalid choice", "--help"),
-    (["embed", "--plan", "--status"], "not allowed", "--help"),
-    (["stats", "extra"], "arguments: extra", "--help"),
-    (["add", "x", "--path"], "expected one argument", "--help"),
-    # Options of other programs.
-    (["search", "x", "--db", "memories.db"], "", "--home DIR"),
-    (["search", "x", "--agent-context"], "", "vault-index agent-context"),
-    (["get", "--ids", "1,2"], "", "as an argument"),
-    (["get", "x", "--max_tokens", "5"], "", "did you mean --max-tokens?"),
-    (["add", "--narrative", "x"], "", "pass the text as an argument"),
-    (["add", "x", "--files", "y"], "", "did you mean --files-modified?"),
-]
-
-
 def test_parser_names_invalid_options_with_a_hint() -> None:
-    for argv, message, hint in MISTAKES:
+    for argv, message, hint in TABLES["mistakes"]:
         with pytest.raises(UsageError) as caught:
             parsed(*argv)
         assert message in caught.value.message, argv

@@ -244,18 +244,6 @@ def test_config_errors_hide_url_passwords(home: Home) -> None:
     assert "hunter2" not in f"{caught.value} {caught.value.hint}"
 
 
-def test_config_refuses_the_old_opencode_section_and_names_the_new_one(home: Home) -> None:
-    before = text(home)
-    home.config_file.write_text(f'{before}[opencode]\nlocal_only = ["api"]\n', "utf-8")
-    with pytest.raises(ConfigError, match=r"unknown section \[opencode\]") as caught:
-        load_config(home, {})
-    assert "sessions.opencode" in caught.value.hint
-    home.config_file.write_text(before, "utf-8")
-    with pytest.raises(ConfigError) as caught:
-        set_value(home, "opencode.enabled", "false")
-    assert "sessions.opencode.enabled" in caught.value.hint
-
-
 def test_config_variables_configure_session_clients(home: Home) -> None:
     environ = {
         "VAULT_INDEX_SESSIONS_MIRROR": "talks", "VAULT_INDEX_SESSIONS_OPENCODE_ENABLED": "false",

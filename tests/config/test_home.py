@@ -101,15 +101,6 @@ def test_open_closes_and_reports_a_home_writable_by_others(
     assert len(caplog.records) <= 1
 
 
-def test_private_folder_warns_if_modes_cannot_be_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(Path, "chmod", lambda path, mode: None)  # as on a FAT disk
-    os.chmod(tmp_path, 0o777)
-    private_folder(tmp_path)
-    assert "use another folder" in caplog.text
-
-
 def test_open_refuses_a_file_of_another_user_in_a_home(tmp_path: Path) -> None:
     home = private_folder(tmp_path / "home")
     for name in ("config.toml", "index.db", "cache.db", "state.db"):

@@ -25,11 +25,9 @@ class FakeIndex:
         self.embed_reports: list[EmbedReport | VaultIndexError] = []
         self.steps = 0
         self.closed = 0
-        self.shrunk = 0
         self.fail: list[VaultIndexError | Exception] = []
         self.gate: threading.Event | None = None
         """If set, every document waits for this event; `let_go` sets it at the end of a test."""
-        self.seconds_each = 0.0
 
     def sync(
         self,
@@ -52,8 +50,6 @@ class FakeIndex:
                 return SyncReport(added=changed, finished=False)
             if self.gate is not None:
                 self.gate.wait()
-            if self.seconds_each:
-                threading.Event().wait(self.seconds_each)
             if self.rows.get(path) != text:
                 self.rows[path] = text
                 self.vectors.discard(path)
@@ -89,10 +85,8 @@ class FakeIndex:
         """Let the writer end, whatever a failed test left closed."""
         if self.gate is not None:
             self.gate.set()
-        self.seconds_each = 0.0
 
-    def shrink(self) -> None:
-        self.shrunk += 1
+    def shrink(self) -> None: ...
 
     def close(self) -> None:
         self.closed += 1

@@ -24,13 +24,6 @@ def test_log_line_has_keys_and_values(caplog: pytest.LogCaptureFixture) -> None:
     )
 
 
-def test_log_line_has_a_time_and_the_name_of_a_foreign_logger(caplog: pytest.LogCaptureFixture) -> None:
-    logging.getLogger("watchdog.x").warning("two words")
-    written = line(caplog)
-    assert written.startswith("time=20")
-    assert written.endswith('level=warning event="two words" logger=watchdog.x')
-
-
 def fail() -> None:
     raise ValueError("the text of a note")
 

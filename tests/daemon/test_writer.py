@@ -109,23 +109,6 @@ def test_writer_reconciles_at_start_and_reads_marked_paths(index: FakeIndex, wri
     assert writer.state().watch.last_event is not None
 
 
-def test_writer_reports_progress_until_long_work_ends(
-    index: FakeIndex, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vault_index.daemon.progress_rate._SHORT", 0.05)
-    write_many(index.root, 300)
-    index.seconds_each = 0.02
-    writer = make()
-    writer.start()
-    work = until(lambda: writer.state().work)
-    assert work is not None
-    assert (work.stage, work.total) == ("text", 301)
-    assert 0 < work.rate < 50
-    assert work.seconds_left is not None
-    index.seconds_each = 0
-    until(lambda: settled(index) and writer.state().work is None)
-
-
 def test_writer_runs_saves_between_embedding_steps(index: FakeIndex, make: Make) -> None:
     write_many(index.root, 20)
     order: list[str] = []

@@ -30,14 +30,6 @@ def index(tmp_path: Path) -> Iterator[VaultIndex]:
         yield opened_index
 
 
-def test_doctor_names_the_problems_of_status(index: VaultIndex) -> None:
-    report = index.doctor()
-    assert [problem.code for problem in report.problems] == ["frontmatter"]
-    assert report.problems == index.status().problems
-    assert not report.healthy
-    assert report.recall is None
-
-
 def test_doctor_recall_finds_notes_by_their_names(index: VaultIndex) -> None:
     recall = index.doctor(recall=True).recall
     assert recall is not None

@@ -85,14 +85,6 @@ def test_mcp_treats_a_client_that_leaves_in_a_call_as_normal(home: Home) -> None
         assert server.process.wait(PATIENCE) == 0
 
 
-def test_mcp_stops_on_ctrl_c_while_waiting_for_its_client(home: Home) -> None:
-    with raw(home.data_dir) as server:
-        server.send(INITIALIZE)
-        assert "protocolVersion" in server.reply()["result"]
-        server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(PATIENCE) == -signal.SIGINT
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_mcp_stops_when_its_parent_dies(home: Home) -> None:
     # The pipe stays open in this process: only the parent's death can end the server.

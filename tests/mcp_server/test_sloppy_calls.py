@@ -16,7 +16,10 @@ from vault_index.errors import UsageError, VaultIndexError
 from vault_index.mcp_server.toolbox import answer_tool
 from vault_index.mcp_server.tools import in_words_of_tools
 
-TIDEWATER = {"query": "Tidewater", "limit": 1}
+CALLS = json.loads(Path(__file__).with_name("sloppy_calls.json").read_text("utf-8"))
+"""Calls with the plain call that each equals; calls with a part of their error; hints in words of tools."""
+NAMES = {"search": "memory_search", "memory-read": "memory_get", "observation": "memory_store"}
+"""Our names of other programs' tools."""
 
 
 class Sent(Exception):
@@ -35,82 +38,12 @@ def sent(tool: str, given: dict[str, Any], **who: str) -> tuple[str, dict[str, A
     return method, params
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "same"),
-    [
-        ("memory_search", {"query": "Tidewater", "limit": "1"}, TIDEWATER),
-        ("memory_search", {"query": "Tidewater", "limit": 1.0}, TIDEWATER),
-        ("memory_search", {"query": ["Tidewater"], "maxResults": " 1 "}, TIDEWATER),
-        ("memory_search", {"q": "Tidewater", "limit": 1, "type": "", "tags": [], "nonsense": None},
-         {**TIDEWATER, "tags": []}),
-        ("memory_search", {"query": "Tidewater", "limit": 1, "fuzzy": "false", "threshold": "0.8"},
-         {**TIDEWATER, "fuzzy": False, "threshold": 0.8}),
-        ("search", TIDEWATER, TIDEWATER),
-        ("memory-search", TIDEWATER, TIDEWATER),
-        ("memory_get", {"ids": '["harbour.md", "wide.md"]'}, {"ref": ["harbour.md", "wide.md"]}),
-        ("memory_get", {"id": "7d1c2a90, 7d1c2a90"}, {"ref": ["7d1c2a90", "7d1c2a90"]}),
-        ("memory_get", {"ref": "[[Harbour#Queue]]", "neighbors": ""}, {"ref": ["[[Harbour#Queue]]"]}),
-        ("memory-read", {"file": "decision/wal"}, {"ref": "decision/wal"}),
-        (
-            "memory-timeline",
-            {"anchorId": "daily/2026-03-10.md", "depth_before": "1", "depth-after": 1},
-            {"ref": "daily/2026-03-10.md", "depth_before": 1, "depth_after": 1},
-        ),
-        ("memory_get", {"ref": "harbour.md, 7d1c2a90"}, {"ref": ["harbour.md", "7d1c2a90"]}),
-        ("memory_get", {"ref": "['harbour.md:3', '`7d1c2a90…`']"}, {"ref": ["harbour.md:3", "7d1c2a90"]}),
-        ("memory_search", {**TIDEWATER, "kind": ["notes", "memory"], "type": "all", "tags": "null"},
-         {**TIDEWATER, "kind": ["notes", "memory"]}),
-        ("memory_search", {**TIDEWATER, "tags": ["null"], "any_tag": [None], "type": ["undefined"], "path": "None"},
-         TIDEWATER),
-        ("memory_search", {**TIDEWATER, "tags": "[null]", "any_tag": ["None", None], "project": [None]}, TIDEWATER),
-        ("memory_recall", {"question": "which queue", "max_tokens": "300"}, {"query": "which queue", "budget": 300}),
-        ("memory_list", {"path": "daily/*", "limit": "2", "include": None}, {"path": "daily/*", "limit": 2}),
-        ("memory_store", {"content": "x", "tags": "[red, sea/lamp]", "facts": "['a is b', 'c']", "concepts": [2, "x"]},
-         {"content": "x", "tags": "red, sea/lamp", "facts": ["a is b", "c"], "concepts": ["2", "x"]}),
-        ("memory_store", {"content": "x", "by": "ann", "bead": "bd-7"},
-         {"content": "x", "entered_by": "ann", "bead_id": "bd-7"}),
-        ("memory_search", {**TIDEWATER, "by": "ann", "bead_id": "bd-7"},
-         {**TIDEWATER, "entered_by": "ann", "bead": "bd-7"}),
-        ("memory_store", {"content": "x", "facts": "Lamps burn, not from six"},
-         {"content": "x", "facts": "Lamps burn, not from six"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("tool", "given", "same"), CALLS["accepted"])
 def test_mcp_accepts_unambiguous_sloppy_calls(tool: str, given: dict[str, Any], same: dict[str, Any]) -> None:
-    name = {"search": "memory_search", "memory-read": "memory_get"}.get(tool, tool.replace("-", "_"))
-    assert sent(tool, given) == sent(name, same)
-
-
-def test_mcp_stores_an_observation_of_opencodekit(client: Session, vault: Path) -> None:
-    stored = client.call(
-        "observation",
-        type="Decision",
-        title="Tide tables are cached",
-        narrative="The server of the harbour office is slow.",
-        facts="cached for a day, one file a port",
-        concepts="caching, harbour",
-        files="tides.py,ports.py",
-        confidence="high",
-        bead_id=12,
-        subtitle="",
-        supersedes=None,
+    name = {"search": "memory_search", "memory-read": "memory_get", "observation": "memory_store"}.get(
+        tool, tool.replace("-", "_")
     )
-    text = (vault / stored["path"]).read_text("utf-8")
-    for line in (
-        "type: decision",
-        "facts: [cached for a day, one file a port]",
-        "concepts: [caching, harbour]",
-        "files_modified: [tides.py, ports.py]",
-        "confidence: high",
-    ):
-        assert f"\n{line}\n" in text
-    assert "subtitle" not in text
-    client.call("memory-update", file=stored["path"], content="It is down at night.", mode="append")
-    text = (vault / stored["path"]).read_text("utf-8")
-    assert "office is slow." in text
-    assert "down at night." in text
-    assert client.call("memory_store", file="handoffs/buoys", content="Buoys.")["path"] == "80-memory/handoffs/buoys.md"
-    deleted = client.call("memory_delete", ids=[stored["id"], "no such memory"])
-    assert "look for it with `memory_search 'no such memory'`" in deleted["failed"][0]["hint"]
+    assert sent(tool, given) == sent(name, same)
 
 
 def test_memory_update_ignores_empty_filler_values(client: Session, vault: Path, home: Home) -> None:
@@ -126,40 +59,14 @@ def test_memory_update_ignores_empty_filler_values(client: Session, vault: Path,
         assert {one.by for one in index.history(stored["id"]).results} == {"mcp"}
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "told"),
-    [
-        ("memory_get", {"ref": "no such note"}, "look for it with `memory_search 'no such note'`"),
-        ("memory_timeline", {"ref": "harbour.md", "query": "queue"}, "query TEXT"),
-        ("memory_update", {"ref": "7d1c2a90"}, "as add_tags or expires"),
-        ("memory_store", {"content": "The key is ghp_" + "a1B2" * 9}, "use force if it is not a credential"),
-        ("memory_search", {"query": "x", "mod": "text"}, "did you mean 'mode'?"),
-        ("memory_search", {"quer": "x"}, "did you mean 'query'?"),
-        ("memory_list", {"colour": "red"}, "the arguments are sort, limit"),
-        ("memory_serch", {}, "did you mean 'memory_search'?"),
-        ("memory_search", {"query": "   "}, "query is missing"),
-        ("memory_search", {"query": "x", "kind": "notebook"}, "one of note, memory, session"),
-        ("memory-admin", {"operation": "status"}, "vault-index status"),
-        ("memory_search", {"limit": 3}, "pass query to memory_search"),
-    ],
-)
+@pytest.mark.parametrize(("tool", "given", "told"), CALLS["hints"])
 def test_mcp_hint_names_the_tool_and_arguments(client: Session, tool: str, given: dict[str, Any], told: str) -> None:
     error = client.error(tool, **given)
     assert told in error
     assert "--" not in error
 
 
-@pytest.mark.parametrize(
-    ("hint", "told"),
-    [
-        ("change it: vault-index update 5f0c --add-tags x", "change it: memory_update 5f0c add_tags x"),
-        ("set embedding.provider, or search with --mode text", "set embedding.provider, or search with mode text"),
-        ("run `vault-index doctor --fix`", "run `vault-index doctor --fix`"),
-        ("run `vault-index sync`, or leave --max-tokens out", "run `vault-index sync`, or leave max_tokens out"),
-        ("choose another place with --home DIR", "choose another place with --home DIR"),
-        ("vault-index is not set up", "vault-index is not set up"),
-    ],
-)
+@pytest.mark.parametrize(("hint", "told"), CALLS["translated"])
 def test_in_words_of_tools_translates_command_hints(hint: str, told: str) -> None:
     assert in_words_of_tools(hint) == told
 

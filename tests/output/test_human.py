@@ -56,11 +56,6 @@ def test_render_human_highlights_matched_words_with_color() -> None:
     assert "\x1b[1;33m" not in rendered("search", answers.search(answers.hit(spans={})), color=True)
 
 
-def test_render_human_highlights_stay_in_place_in_collapsed_space() -> None:
-    hit = answers.hit(snippet=" a\tcell,\x07\t\t the  boiler\n on", spans={"snippet": ((17, 23),), "digest": ()})
-    assert " a cell,␇ the \x1b[1;33mboiler\x1b[0m on" in rendered("search", answers.search(hit), color=True)
-
-
 def test_render_human_links_only_on_terminals_and_known_schemes() -> None:
     answer = answers.search(answers.hit())
     assert "\x1b]8;" in rendered("search", answer, color=True, terminal=True)
@@ -95,13 +90,6 @@ def test_render_human_get_prints_the_content_unchanged() -> None:
     assert text.index("One") < text.index("Readers never wait.") < text.index("Two")
     assert f"\n{content}\n" in text
     assert text.endswith("vault-index get 5f0c3f0e:43-90")
-
-
-def test_render_human_wide_lists_show_tags() -> None:
-    answer = answers.documents(answers.record(type="decision"), total=173)
-    assert "#sqlite" not in rendered("list", answer, 80)
-    assert "#sqlite" in rendered("list", answer, 140)
-    assert rendered("list", answer).endswith("1 of 173 documents")
 
 
 def test_render_human_status_shows_progress_of_long_work() -> None:

@@ -44,11 +44,6 @@ def test_render_markdown_path_cannot_end_the_comment() -> None:
         assert re.fullmatch(r"<!-- [^>]* -->\nx\n<!-- end [0-9a-f]{16} -->", text), path
 
 
-def test_render_markdown_command_in_a_comment_is_unescaped() -> None:
-    text = answers.text(content="x", metadata={"resume": "claude --resume 0199"})
-    assert "resume: claude --resume 0199 -->" in render("get", answers.texts(text), "markdown")
-
-
 def test_render_markdown_note_cannot_pose_as_another_document() -> None:
     """Copied marks end nothing: an author of a text cannot know its mark."""
     honest = answers.text(content="An honest text.")

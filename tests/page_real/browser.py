@@ -41,22 +41,9 @@ def started() -> Iterator[Browser]:
         browser.close()
 
 
-KEEP = """async (hex) => {
-  const bytes = new Uint8Array(hex.match(/../g).map((byte) => parseInt(byte, 16)));
-  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  await new Promise((resolve, reject) => {
-    const opening = indexedDB.open("vault-index", 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
-    opening.onerror = reject;
-    opening.onsuccess = () => {
-      const kept = opening.result.transaction("keys", "readwrite");
-      kept.objectStore("keys").put(key, "key");
-      kept.oncomplete = resolve;
-    };
-  });
-  localStorage.setItem("vault-index.signed-in", "1");
-}"""
-"""Sign a context in with the key of a page, as api.js stores it."""
+def script(name: str) -> str:
+    """Return the JavaScript of a file next to this one."""
+    return Path(__file__).with_name(name).read_text("utf-8")
 
 
 class Reader:
@@ -86,7 +73,7 @@ class Reader:
         context = self.new_context(**options)
         keep = context.new_page()
         keep.goto(f"{self.origin}/page/icon.svg")
-        keep.evaluate(KEEP, self._key)
+        keep.evaluate(script("keep_key.js"), self._key)
         keep.close()
         page = self.begun(context, place)
         page.wait_for_selector(".side nav")

@@ -1,6 +1,7 @@
 """Reading a document: its text, its links, changes on disk, and the actions of a memory."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, Route, expect
@@ -8,51 +9,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.page_real.browser import Reader, copied, refined, toast
 from tests.page_real.desk import memory
 
-HERONS = """---
-tags: [birds]
----
-# Herons
-
-See [[cranes]], [the pond](pond/pond.md#water) and [[nowhere]].
-A second line of it.
-
-This paragraph was filled by an editor, which broke its line world, at
-the width of its window.
-
-### Skipped
-
-> [!warning] Mind the nest
-> They leave it.
-
-> [!tip]+
-> Come early.
-
-> [!quote]
-> Said once.
-
-| | Count |
-|---|---:|
-| reeds | 12 |
-
-- [x] seen
-- [ ] ringed
-
-```python
-nests = 3
-```
-
-$$
-a^2
-$$
-
-![[pond]]
-
-# Another
-
-#
-
-Text at the end.
-"""
+HERONS = Path(__file__).with_name("herons.md").read_text("utf-8")
 ARABIC = "# الطرفاء 🌳\n\n> اقتباس\n\n```python\nprint('hello')\n```\n\nThis paragraph is English.\n"
 EGRET, STORK = "80-memory/note/egret.md", "80-memory/note/stork.md"
 

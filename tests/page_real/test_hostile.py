@@ -13,78 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page_real.browser import Reader, shown
-from tests.page_real.hostile import SESSION_WORDS, Hostile, memories, notes, session, write_all
+from tests.page_real.browser import Reader, script, shown
+from tests.page_real.hostile import SESSION_WORDS, TABLES, Hostile, memories, notes, session, write_all
 from tests.world import World, opened_world
 
-CANARY = """(() => {
-  const hits = [];
-  const tell = (what) => void hits.push(what);
-  Object.defineProperty(window, "__hits", { value: hits });
-  Object.defineProperty(window, "__hit", { set: () => tell("ran") });
-  for (const name of ["alert", "confirm", "prompt", "print", "open"]) {
-    window[name] = () => tell(`called ${name}`);
-  }
-  for (const name of ["message", "beforeprint"]) addEventListener(name, () => tell(name));
-  document.addEventListener("securitypolicyviolation", (event) =>
-    tell(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
-  const tags = "script iframe frame object embed applet base meta link style template portal math mglyph video audio " +
-    "picture source track marquee foreignObject use image animate set noscript xmp plaintext slot fencedframe";
-  const never = new Set(tags.toLowerCase().split(" "));
-  const look = (node) => {
-    if (node.nodeType !== 1 || node.closest("head")) return;
-    if (never.has(node.localName.toLowerCase()) || node.localName.includes("-")) tell(`made <${node.localName}>`);
-    for (const { name, value } of node.attributes) {
-      const bad = /^(on|srcdoc|srcset|formaction|ping|xlink:|background|action|is$)/i.test(name);
-      if (bad || (name === "style" && /url|expression|@import/i.test(value))) tell(`${name}=${value}`.slice(0, 99));
-    }
-    for (const name of ["src", "poster", "data"]) {
-      const from = node.getAttribute(name) ?? "";
-      if (from && !from.startsWith("blob:")) tell(`<${node.localName} ${name}=${from}>`.slice(0, 99));
-    }
-  };
-  const began = () => new MutationObserver((records) => {
-    for (const { target, addedNodes } of records) {
-      look(target);
-      for (const node of addedNodes) {
-        look(node);
-        for (const inner of node.querySelectorAll?.("*") ?? []) look(inner);
-      }
-    }
-  }).observe(document.body, { subtree: true, childList: true, attributes: true });
-  addEventListener("DOMContentLoaded", began);
-})()"""
-
-LOOK = """() => {
-  const found = [...window.__hits.splice(0)];
-  const routes = /^#\\/(doc|search)(\\/|\\?|$)/;
-  for (const a of document.body.querySelectorAll("a, area")) {
-    const said = a.getAttribute("href") ?? "";
-    const inside = a.closest(".prose") !== null;
-    const outwards = inside ? ["http:", "https:", "mailto:"] : ["http:", "https:", "obsidian:"];
-    if (a.closest(".doc-actions") && said.startsWith("vscode://file/")) outwards.push("vscode:");
-    const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(said)?.[0].toLowerCase();
-    const own = inside ? routes.test(said) : said.startsWith("#/") || said === "#main";
-    if (a.hasAttribute("href") && !own && !outwards.includes(scheme)) found.push(`href=${said}`.slice(0, 99));
-    if (a.hasAttribute("download")) found.push("download");
-    if (own && /^#\\/\\//.test(said)) found.push(`href=${said}`.slice(0, 99));
-  }
-  for (const one of document.body.querySelectorAll("img")) {
-    if (!/^(blob:|$)/.test(one.src)) found.push(`img ${one.src}`.slice(0, 99));
-  }
-  for (const one of document.body.querySelectorAll(".prose *")) {
-    const name = one.localName;
-    if (["form", "textarea", "select", "label", "dialog"].includes(name)) found.push(`<${name}> in a note`);
-    if (name === "input" && !(one.type === "checkbox" && one.disabled)) found.push("an input in a note");
-    if (one.id && !one.id.startsWith("h-")) found.push(`id=${one.id}`.slice(0, 99));
-    if (one.hasAttribute("name") || one.hasAttribute("contenteditable")) found.push("name of an element in a note");
-    if (/fixed|sticky/.test(getComputedStyle(one).position)) found.push(`<${name}> leaves the note`);
-  }
-  const polluted = Object.keys(Object.prototype).length || {}.polluted || [].polluted || Function.prototype.polluted;
-  if (polluted) found.push("a prototype has more than before");
-  if (location.pathname !== "/" || location.search) found.push(`at ${location}`);
-  return found;
-}"""
+CANARY, LOOK = script("canary.js"), script("look.js")
 
 
 class Outside:
@@ -299,23 +232,11 @@ def test_hostile_names_and_titles_are_text_in_every_view(page: Page, view: str) 
     page.wait_for_selector("main [aria-busy=true], main .loading", state="detached")
 
 
-ADDRESSES = (
-    "#token=stolen", "#token=", "?token=stolen", "#/search?q=<img src=x onerror=window.__hit=1>",
-    "#/search?q=${7*7}&q=__proto__&__proto__=1", "#/doc/vault/..%2f..%2foutside%2foutside.md",
-    "#/doc/vault/../outside/outside.md", "#/doc/__proto__/constructor", "#/doc",
-    "#/doc?ref=javascript:window.__hit=1", "#/doc?ref=[[<svg onload=x>]]",
-    "#/doc?ref=../outside&from=vault:html/000.md", "#//evil.example", "#javascript:window.__hit=1",
-    "#/__proto__", "#/toString", "#/../../page/main", "#/%00", "#/%ff", "#/" + "x/" * 2000,
-    "#/https://evil.example/x", "#/review?at=<script>", "#/history/vault/<svg>",
-    "#/sessions?day=<img>&project=<svg>", "#/timeline?ref=[[javascript:x]]", "#/hasOwnProperty?__proto__[x]=1",
-)  # fmt: skip
-
-
 def test_hostile_address_runs_nothing_and_keeps_sign_in(opened: Page, module_reader: Reader, outside: Outside) -> None:
     token = opened.evaluate(TOKEN)
     module_reader.faults.clear()
     misses = dict[str, Any]()
-    for address in ADDRESSES:
+    for address in (*TABLES["addresses"], "#/" + "x/" * 2000):
         opened.goto("about:blank")
         opened.goto(f"{module_reader.origin}/{address.replace('evil.example', outside.place)}")
         opened.wait_for_selector(".side nav")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page_real.browser import Reader, looks, refined, visit
+from tests.page_real.browser import Reader, looks, refined, script, visit
 from tests.page_real.desk import READY, Desk, memory
 from tests.page_real.held_sessions import CLOCK, YESTERDAY, sessions_place
 from tests.page_real.test_document import HERONS
@@ -107,19 +107,7 @@ DRAWN: dict[Callable[[Page], None], str] = {
     recall: ".quoted",
 }
 """The steps in each view before a user copies the link, and the element in focus."""
-STATE = r"""() => {
-  const main = document.querySelector("main").cloneNode(true);
-  // Left out: times, durations, sizes on the disk, the mark of an answer, the hits of an earlier search.
-  const passing = "time, .told, .loading, .card:has(.stacked), .told-bar, .quoted .frame, .doc-hits";
-  for (const one of main.querySelectorAll(passing)) one.remove();
-  const fields = [...document.querySelectorAll("main :is(input, select, textarea)")];
-  const texts = (one) => one.textContent.split(/\s*\n\s*/);
-  return {
-    title: document.title, address: location.hash, text: [...main.querySelectorAll(":not(:has(*))")].flatMap(texts),
-    fields: fields.map((one) => [one.name || one.ariaLabel, one.value, one.checked]),
-    on: [...main.querySelectorAll("[aria-pressed=true], [aria-current], [aria-selected=true], .hit")].flatMap(texts),
-  };
-}"""
+STATE = script("state.js")
 
 
 @pytest.mark.parametrize("act", DRAWN, ids=lambda act: act.__name__)

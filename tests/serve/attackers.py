@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from vault_index.callers import Scope
 
 OUTSIDE = "mandrill"
 """The word of a file outside the vault, which must be in no answer."""
+REFUSED: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("hostile.toml").read_text("utf-8"))
 NOTES = {
     "alpha.md": "# Alpha\n\nthe aardvark digs\n",
     "deep/beta.md": "# Beta\n\nthe buffalo stands by [[alpha]]\n",

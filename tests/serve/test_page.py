@@ -99,14 +99,6 @@ def test_page_owner_may_use_local_methods(world: World, served: Served, owner: s
         assert served.call(name, owner).status == 404
 
 
-def test_page_reads_a_document_as_a_tree_with_line_numbers(served: Served, owner: str) -> None:
-    read = ask(served, "read", owner, ref="notes/wal.md").json
-    assert [(one["text"], one["line"]) for one in read["outline"]] == [("WAL", 4), ("Why", 8)]
-    assert read["document"]["path"] == "notes/wal.md"
-    place = ask(served, "read", owner, ref="notes/wal.md:8-10").json
-    assert (place["named"], place["outline"], place["nodes"]) == ([8, 10], read["outline"], read["nodes"])
-
-
 def test_page_disk_lists_the_sizes_of_files(world: World, served: Served, owner: str) -> None:
     world.home.sessions_dir.mkdir()
     (world.home.sessions_dir / "one").write_bytes(b"x" * 70_000)

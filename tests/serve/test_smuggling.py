@@ -82,10 +82,3 @@ def test_serve_never_reads_a_body_as_the_next_request(target: Target) -> None:
             assert first < 500, head
             assert others in ([], [200]), head
     assert target.world.files() == before
-
-
-def test_serve_answers_many_requests_of_a_connection_in_order(target: Target) -> None:
-    head = filled(target, START)
-    data = b"".join(head + b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in (b"{}", b"{", b"[]") * 40)
-    found = [reply.status for reply in target.send(data + filled(target, TAIL))]
-    assert found == [200, 400, 400] * 40 + [200]

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 import threading
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 NOW = 1_800_000_000.0
 ANN = Caller("ann", writes=True, scope=Scope(("notes",), ("work/acme",), ("acme",)))
 Out = pytest.CaptureFixture[str]
+TABLES = tomllib.loads(Path(__file__).with_name("tokens.toml").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -215,51 +217,17 @@ def scope_of(home: Path, *words: str) -> Scope:
     return tokens.revoke("one").caller.scope
 
 
-SCOPES: list[tuple[tuple[str, ...], Scope]] = [
-    ((), Scope()),
-    (("--source", "notes,shared"), Scope(("notes", "shared"))),
-    (("--source", "notes", "--source", "shared,notes"), Scope(("notes", "shared"))),
-    (("--folder", "work"), Scope(folders=("work",))),
-    (("--folder", "./work//acme/"), Scope(folders=("work/acme",))),
-    (("--folder", "work\\acme\\"), Scope(folders=("work/acme",))),
-    (("--folder", "a, b", "--folder", "work", "--folder", "./work"), Scope(folders=("a, b", "work"))),
-    (("--folder", "{shared}/plans"), Scope(("shared",), ("plans",))),
-    (("--folder", "work", "--folder", "{shared}/x/../plans/"), Scope(("shared",), ("work", "plans"))),
-    (("--folder", "{link}/plans"), Scope(("notes",), ("plans",))),
-    (("--project", "acme", "--project", " a, b "), Scope(projects=("acme", "a, b"))),
-]
-
-
 def test_token_add_reads_scopes_in_many_spellings(home: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "notes")
     places = {name: tmp_path / name for name in ("notes", "shared", "link")}
-    for words, scope in SCOPES:
+    for words, sources, folders, projects in TABLES["scopes"]:
+        scope = Scope(tuple(sources), tuple(folders), tuple(projects))
         assert scope_of(home, *(word.format(**places) for word in words)) == scope, words
-
-
-REFUSED: list[tuple[tuple[str, ...], str]] = [
-    ((), "--read or --write"),
-    (("--read", "--write"), "not allowed with"),
-    (("--read", "--source", "note"), "did you mean 'notes'"),
-    (("--read", "--source", ""), "--source is empty"),
-    (("--read", "--source", ","), "--source is empty"),
-    (("--read", "--folder", ""), "--folder is empty"),
-    (("--read", "--folder", "work", "--project", " "), "--project is empty"),
-    (("--read", "--folder", "."), "give --source"),
-    (("--read", "--folder", "{notes}/"), "give --source notes"),
-    (("--read", "--folder", "../shared"), "not a folder of a vault"),
-    (("--read", "--folder", "/etc"), "is not in a vault"),
-    (("--read", "--folder", "{notes}-2/x"), "is not in a vault"),
-    (("--read", "--folder", "{notes}/work", "--folder", "{shared}/plans"), "create two tokens"),
-    (("--read", "--folder", "{notes}/work", "--source", "shared"), "create two tokens"),
-    (("--read", "--expires", "2020-01-01"), "in the past"),
-    (("--read", "--expires", "someday"), "not a date"),
-]
 
 
 def test_token_add_refuses_an_ambiguous_scope(home: Path, tmp_path: Path, capsys: Out) -> None:
     places = {name: tmp_path / name for name in ("notes", "shared")}
-    for words, said in REFUSED:
+    for words, said in TABLES["refused"]:
         assert main(["token", "add", "one", *(word.format(**places) for word in words)]) in (2, 3), words
         out, err = capsys.readouterr()
         assert (out, said in err) == ("", True), words

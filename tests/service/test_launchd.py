@@ -14,15 +14,7 @@ from vault_index.service.launchd import LABEL
 WATCH = Definition(("/opt/my tools/vault-index", "watch"), {"VAULT_INDEX_HOME": "/Users/anna/<Index>"})
 Stand = Callable[[str, str], Callable[[], list[str]]]
 
-LAUNCHCTL = """
-loaded="$STATE/loaded"
-case "$1" in
-  print) [ -e "$loaded" ] || { echo "Could not find service" >&2; exit 113; }
-         printf 'gui = {\\n\\tstate = running\\n\\truns = 3\\n\\tpid = 4711\\n}\\n' ;;
-  bootstrap) [ ! -e "$loaded" ] || { echo "Bootstrap failed: 5" >&2; exit 5; }; touch "$loaded" ;;
-  bootout) rm "$loaded" ;;
-esac
-"""
+LAUNCHCTL = Path(__file__).with_name("launchctl.sh").read_text("utf-8")
 
 
 def test_launchd_installs_once_and_again_after_a_change(stand_in: Stand, home: Path) -> None:

@@ -113,20 +113,6 @@ def test_read_refuses_a_path_that_became_another_kind_of_file(tmp_path: Path) ->
         (root / "n.md").rename(tmp_path / make.__name__)
 
 
-def test_read_names_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = build(tmp_path / "vault", "n.md")
-    source = vault_at(root)
-    (ref,) = source.scan().refs
-
-    def refuse(path: str, flags: int) -> int:
-        raise PermissionError(13, "Permission denied", path)
-
-    monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(VaultIndexError, match="Permission denied") as caught:
-        source.read(ref)
-    assert caught.value.hint
-
-
 def test_stamp_and_link_describe_a_document(tmp_path: Path) -> None:
     root = build(tmp_path / "My Vault", "a b/ü.md", "c.canvas")
     source = vault_at(root)

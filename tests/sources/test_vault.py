@@ -93,14 +93,6 @@ class TestLinks:
         assert source.relative(str(tmp_path)) is None
         assert source.relative(f"{root}2/x.md") is None
 
-    def test_scan_prefers_the_real_path_to_a_link(self, root: Path) -> None:
-        (root / "0").symlink_to("b")
-        (root / "0.md").symlink_to("a.md")
-        source = vault_at(root)
-        assert paths(source.scan()) == list(TREE)
-        assert source.look("0.md") is None
-        assert source.look("0/c.md") is None
-
     def test_scan_finds_hidden_files_through_a_link_once(self, root: Path) -> None:
         build(root, ".store/x.md", ".store/y/z.md")
         (root / "shown").symlink_to(".store")

@@ -70,37 +70,6 @@ def test_database_names_broken_rows_and_reads_the_rest(client: Client) -> None:
     assert [problem.startswith(words) for problem, words in zip(problems, named, strict=True)] == [True] * 5
 
 
-def test_database_with_a_damaged_page_loses_only_its_rows(client: Client, tmp_path: Path) -> None:
-    for name in "abc":
-        client.session(f"ses_{name}", f"Session {name}")
-        for number in range(60):
-            client.user(f"{name}{number} " + "x" * 3000, session=f"ses_{name}")
-    client.run("PRAGMA wal_checkpoint(TRUNCATE)")
-    sql = "SELECT rootpage FROM sqlite_master WHERE name = 'part'"
-    ((root,),) = client.connection.execute(sql).fetchall()
-    size = client.connection.pragma("page_size")
-    client.close()
-    damaged = tmp_path / "damaged.db"
-    data = bytearray(client.path.read_bytes())
-    # Pages with rows of the middle session that lead to no others.
-    at = [data.find(f'"b{number} xxx'.encode()) for number in (10, 20)]
-    for place in at:
-        page = place // size
-        assert page + 1 != root
-        data[page * size : page * size + 100] = b"\xff" * 100
-    damaged.write_bytes(data)
-    problems: list[str] = []
-    store = Database(damaged)
-    assert [listed.session.title for listed in store.sessions(problems)] == ["Session a", "Session b", "Session c"]
-    assert len(messages(store, "ses_a", problems)) == 60
-    assert len(messages(store, "ses_c", problems)) == 60
-    assert problems == []
-    assert len(messages(store, "ses_b", problems)) == 60
-    store.close()
-    assert len(problems) == 2
-    assert all("damaged" in problem and "parts are missing" in problem for problem in problems)
-
-
 def test_database_accepts_missing_newer_columns(client: Client) -> None:
     client.session(parent_id=None)
     client.user("still read")

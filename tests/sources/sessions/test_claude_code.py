@@ -300,15 +300,6 @@ def test_claude_code_ignores_sessions_without_messages(tmp_path: Path) -> None:
     assert (listing.sessions, listing.faults, listing.problems) == ({}, (), ())
 
 
-def test_claude_code_fork_of_older_versions_names_its_origin(writer: Writer) -> None:
-    copied: Json = {"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}
-    writer.prompt("First", **copied)
-    writer.answer("One.", **copied)
-    writer.prompt("Another way")
-    writer.write()
-    assert ClaudeCode(writer.home).listing().sessions[SESSION].session.forked_from == "old"
-
-
 def test_claude_code_reports_an_unknown_version_once(tmp_path: Path) -> None:
     for number in range(3):
         writer = Writer(tmp_path, f"s{number}")

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import LeftOut, Text
 
 ALL_PARTS = ("reasoning", "output", "diffs")
+PROMPTS = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))["prompts"]
 
 
 def claude_lines(home: Path) -> list[Json]:
@@ -156,30 +158,9 @@ def test_readers_show_or_count_every_message(
     assert len(everything - shown) <= named or (problems and not shown)  # or the whole file is named
 
 
-PROMPTS = [
-    ("claude-code", "<ide_opened_file>a.py</ide_opened_file><ide_selection>x\ny</ide_selection> Why?", "Why?"),
-    ("claude-code", "Why?\n<system-reminder>Monday</system-reminder>\nSay.", "Why?\n\nSay."),
-    ("claude-code", "<ide_diagnostics>unused</ide_diagnostics>", ""),
-    ("claude-code", "What is <ide_selection>x</ide_selection> for?", None),
-    ("claude-code", "<ide_selection>without an end", None),
-    ("codex", "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nWhy?", "Why?"),
-    ("codex", "<ui>x</ui>\n\n## My request for Codex:\n# Plan\nDo it.\n<image></image>", "# Plan\nDo it."),
-    ("codex", "# Context from my IDE setup:\n\n## Active file: a.py", ""),
-    ("codex", "Why does it say ## My request for Codex:?", None),
-    ("gemini", "Here is the user's editor context as a JSON object.\n```json\n{}\n```\nWhy?", "Why?"),
-    ("gemini", "Here is a summary of changes in the user's editor context, in JSON format. This is for your"
-     " information only.\n```json\n{}\n```", ""),
-    ("gemini", "Here is a summary of changes in the user's editor context. This is for your information only.\nx", ""),
-    ("gemini", "Here is my editor context, read it", None),
-    ("opencode", "<system-reminder>Note: The user opened the file a.py.</system-reminder>\nWhy?", "Why?"),
-    ("opencode", "<system-reminder>Plan mode</system-reminder>", ""),
-    ("opencode", "<ide_selection>of another client</ide_selection>", None),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("client", "text", "words"), PROMPTS)
-def test_said_in_prompt_removes_text_added_by_the_editor(client: str, text: str, words: str | None) -> None:
-    assert words_in_prompt(client, text) == (text if words is None else words)
+def test_said_in_prompt_removes_text_added_by_the_editor() -> None:
+    for client, text, *words in PROMPTS:
+        assert [words_in_prompt(client, text)] == (words or [text])
 
 
 @every_client

@@ -1,15 +1,12 @@
 """Whole folders that are merged, damaged, linked, forbidden, or disappear during a read: no crash, no readable session
 lost, and no file of a client is written."""
 
-import os
-import random
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.seeds import seeds
 from tests.sources.sessions.test_incremental import RECORDED, opened
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.clients import KNOWN
@@ -69,39 +66,6 @@ def test_folders_of_one_client_are_read_as_one_in_order(client: str, tmp_path: P
     assert {*both.watched()} == {*first.watched(), *second.watched()}
     shutil.rmtree(tmp_path / "data")
     assert read(both) == before
-
-
-@pytest.mark.parametrize("seed", seeds(12))
-def test_folders_with_damage_lose_no_other_session(client: str, tmp_path: Path, seed: int) -> None:
-    data, chance = tmp_path / "data", random.Random(seed)
-    whole = read(opened(data, client))
-    files = sorted(file for file in data.rglob("*.jsonl") if file.name != "history.jsonl")
-    hurt = chance.choice(files)
-    damage = seed % 6
-    lines = hurt.read_bytes().splitlines(keepends=True)
-    if damage == 0:
-        hurt.write_bytes(b"".join(lines)[: chance.randrange(200)])
-    elif damage == 1:
-        hurt.write_bytes(b"".join([*lines[:3], b"\0" * 5000, b"\n", b"\xff\xfe{\n", *lines[3:]]))
-    elif damage == 2:
-        chance.shuffle(lines)
-        hurt.write_bytes(b"".join(lines))
-    elif damage == 3:
-        os.utime(hurt, (0, 0))
-        hurt.write_bytes(b"".join(lines).replace(b'"2026-', b'"1926-'))
-    elif damage == 4:
-        (hurt.parent / f"loop{hurt.suffix}").symlink_to(f"loop{hurt.suffix}")
-        (hurt.parent / "up").symlink_to(data, target_is_directory=True)
-    else:
-        hurt.unlink()
-        hurt.mkdir()
-    source = opened(data, client)
-    found = read(source)
-    # Related files of the session are damaged as well: its other files, and its forks.
-    same = {path for path, text in whole.items() if found.get(path) == text}
-    assert len(same) >= len(whole) - 2
-    if damage == 4:
-        assert found == whole
 
 
 def test_folders_name_a_file_without_permission(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,6 @@ import pytest
 from vault_index.config import Config
 from vault_index.config.schema import ClientConfig
 from vault_index.sources.sessions import incremental
-from vault_index.sources.sessions.codex_conversation import CodexConversation
-from vault_index.sources.sessions.json_access import Json
-from vault_index.sources.sessions.model import Message
-from vault_index.sources.sessions.render import Renderer
 from vault_index.sources.sessions.source import SessionSource
 
 RECORDED = Path(__file__).resolve().parent.parent.parent.parent / "fixtures/sessions"
@@ -60,34 +56,6 @@ def answer(text: str) -> str:
     content = [{"type": "output_text", "text": text}]
     payload = {"type": "message", "role": "assistant", "content": content}
     return json.dumps({"timestamp": "2026-11-23T02:00:00Z", "type": "response_item", "payload": payload}) + "\n"
-
-
-def test_session_read_parses_and_renders_only_the_new_lines(
-    tmp_path: Path, codex: Callable[[], SessionSource], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = codex()
-    (ref,) = source.scan_places([""]).refs
-    source.read(ref)
-    (file,) = tmp_path.rglob("*.jsonl")
-    parsed: list[int] = []
-    rendered: list[str] = []
-    parse, add = CodexConversation.parse, Renderer.add
-
-    def parse_noted(self: CodexConversation, begin: int, end: int, value: Json) -> None:
-        parsed.append(begin)
-        parse(self, begin, end, value)
-
-    def add_noted(self: Renderer, message: Message) -> None:
-        rendered.append(message.id)
-        add(self, message)
-
-    monkeypatch.setattr(CodexConversation, "parse", parse_noted)
-    monkeypatch.setattr(Renderer, "add", add_noted)
-    size = file.stat().st_size
-    with file.open("a") as out:
-        out.write(answer("The hoopoe."))
-    assert "The hoopoe." in source.read(ref).text
-    assert (parsed, len(rendered)) == ([size], 2)
 
 
 @pytest.mark.parametrize("change", ["another", "cut", "moved"])
