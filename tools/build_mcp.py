@@ -49,7 +49,7 @@ The table shows the passed checks of the protocol's conformance tests (0.2.0-alp
 scenarios for tools,
 prompts and resources with fixed names, which only a test server has, and for logging, \
 subscriptions and tasks, which
-this server does not offer. The tests support only HTTP; a bridge forwards them to stdio.
+this server does not offer. The tests support only HTTP; both transports share one server.
 
 {}"""
 
