@@ -35,6 +35,7 @@ from tests.clients_real.scenes import (
     SUMMARY,
     scenes,
 )  # fmt: skip
+from tools import drive_clients
 from tools.clean_sessions import HOME, Cleaner
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/sessions"
@@ -55,42 +56,42 @@ def main() -> None:
         _keep("gemini", place / "c", _gemini(place / "c", new / "gemini"))
         model = Model(scenes(place / "d/shop")["codex"])
         client = clients.codex(place / "d", model, old / "codex", "gpt-5.2-codex")
-        sessions.codex_mended(client)
+        drive_clients.codex_mended(client)
         _keep("codex-0.104", place / "d", client)
         client = clients.gemini(
             place / "e", Model(scenes(place / "e/shop")["gemini"]), old / "gemini"
         )
-        sessions.gemini_mended(client)
+        drive_clients.gemini_mended(client)
         _keep("gemini-0.30", place / "e", client)
 
 
 def _claude_code(folder: Path, program: Path) -> Client:
     client = clients.claude_code(folder, Model(scenes(folder / "shop")["claude-code"]), program)
     session = sessions.claude_mended(client)
-    sessions.claude_forked(client, session)
-    sessions.claude_compacted(client, session)
+    drive_clients.claude_forked(client, session)
+    drive_clients.claude_compacted(client, session)
     client.reset()
-    sessions.claude_delegated(client)
-    sessions.claude_rewound(client)
+    drive_clients.claude_delegated(client)
+    drive_clients.claude_rewound(client)
     return client
 
 
 def _codex(folder: Path, program: Path) -> Client:
     model = Model(scenes(folder / "shop")["codex"])
     client = clients.codex(folder, model, program)
-    session = sessions.codex_mended(client)
-    sessions.codex_forked(client, session)
+    session = drive_clients.codex_mended(client)
+    drive_clients.codex_forked(client, session)
     sessions.codex_archived(client)
-    sessions.codex_on_a_terminal(client, model)
+    drive_clients.codex_on_a_terminal(client, model)
     return client
 
 
 def _gemini(folder: Path, program: Path) -> Client:
     client = clients.gemini(folder, Model(scenes(folder / "shop")["gemini"]), program)
-    sessions.gemini_rewound(client)
-    sessions.gemini_mended(client, resumed=False)
+    drive_clients.gemini_rewound(client)
+    drive_clients.gemini_mended(client, resumed=False)
     _next_minute()
-    sessions.gemini_resumed(client)
+    drive_clients.gemini_resumed(client)
     return client
 
 

@@ -1,30 +1,12 @@
-"""Make sessions with each client, for the tests and for `tools/build_sessions.py`."""
+"""Make a session with a client; tools/drive_clients.py makes the others that are recorded."""
 
 import re
 from pathlib import Path
 
 from tests.clients_real.clients import Client, lines
-from tests.clients_real.model import Model
-from tests.clients_real.scenes import (
-    AFTER,
-    ARCHIVED,
-    DELEGATE,
-    FIRST,
-    FORK,
-    LONG,
-    MEND,
-    OTHER,
-    SECOND,
-    SECRET,
-    TALK,
-    asked,
-)  # fmt: skip
-from tests.clients_real.terminal import ENTER, ESCAPE, UP
-from tests.waiting import until
+from tests.clients_real.scenes import ARCHIVED, MEND, SECRET, asked
 
-_CLAUDE = ("-p", "--allowedTools", "Bash,Edit,Read,Agent", "--permission-mode", "acceptEdits")
-_EMPTIED = "\x15"
-"""Ctrl-U: clears the line."""
+CLAUDE = ("-p", "--allowedTools", "Bash,Edit,Read,Agent", "--permission-mode", "acceptEdits")
 
 
 def transcripts(client: Client) -> list[Path]:
@@ -43,56 +25,9 @@ def _start(path: Path) -> str:
 
 def claude_mended(client: Client) -> Path:
     """A turn with tools, a second turn in another process."""
-    client.run(*_CLAUDE, asked(MEND, "mend"))
+    client.run(*CLAUDE, asked(MEND, "mend"))
     (path,) = transcripts(client)
-    client.run(*_CLAUDE, "--resume", path.stem, asked(SECRET, "secret"))
-    return path
-
-
-def claude_forked(client: Client, session: Path) -> Path:
-    before = set(transcripts(client))
-    client.run(*_CLAUDE, "--resume", session.stem, "--fork-session", asked(FORK, "fork"))
-    (path,) = set(transcripts(client)) - before
-    return path
-
-
-def claude_compacted(client: Client, session: Path) -> None:
-    client.run(*_CLAUDE, "--resume", session.stem, "/compact")
-    client.run(*_CLAUDE, "--resume", session.stem, asked(AFTER, "after"))
-
-
-def claude_delegated(client: Client) -> Path:
-    before = set(transcripts(client))
-    client.run(*_CLAUDE, asked(DELEGATE, "delegate"))
-    (path,) = set(transcripts(client)) - before
-    return path
-
-
-def claude_rewound(client: Client) -> Path:
-    """On a terminal: rewind the second prompt, ask another one, and name the session."""
-    before = set(transcripts(client))
-    with client.terminal("--permission-mode", "acceptEdits") as terminal:
-        terminal.wait("accept edits on")
-        terminal.say(asked(FIRST, "first"), TALK["first"])
-        terminal.say(asked(SECOND, "second"), TALK["second"])
-        terminal.settle()
-        terminal.press(ESCAPE, ESCAPE)
-        terminal.wait("(current)")
-        terminal.press(UP, ENTER)
-        terminal.wait("Restore conversation")
-        terminal.press(ENTER)
-        terminal.settle()
-        terminal.press(_EMPTIED)
-        terminal.say(asked(OTHER, "other"), TALK["other"])
-        terminal.say("/rename Books and boxes", "Session renamed")
-    (path,) = set(transcripts(client)) - before
-    return path
-
-
-def codex_mended(client: Client) -> Path:
-    client.run("exec", asked(MEND, "mend"))
-    path = transcripts(client)[-1]
-    client.run("exec", "resume", codex_id(path), asked(SECRET, "secret"))
+    client.run(*CLAUDE, "--resume", path.stem, asked(SECRET, "secret"))
     return path
 
 
@@ -102,71 +37,9 @@ def codex_id(path: Path) -> str:
     return str(payload["id"])
 
 
-def codex_forked(client: Client, session: Path) -> Path:
-    before = set(transcripts(client))
-    client.run("exec", "fork", codex_id(session), asked(FORK, "fork"))
-    (path,) = set(transcripts(client)) - before
-    return path
-
-
 def codex_archived(client: Client) -> Path:
     before = set(transcripts(client))
     client.run("exec", asked(ARCHIVED, "archived"))
     (path,) = set(transcripts(client)) - before
     client.run("archive", codex_id(path))
     return client.home / ".codex/archived_sessions" / path.name
-
-
-def codex_on_a_terminal(client: Client, model: Model) -> list[Path]:
-    """A prompt, a compaction, an interrupted turn and a rewound prompt: two files."""
-    before = set(transcripts(client))
-    with client.terminal("--no-daemon", "--no-alt-screen") as terminal:
-        terminal.wait("Ask Codex to do anything")
-        terminal.say(asked(FIRST, "first"), TALK["first"])
-        terminal.say("/compact", "Context compacted")
-        terminal.say(asked(SECOND, "second"), TALK["second"])
-        terminal.say(asked(LONG, "long"))
-        until(model.held.is_set)
-        terminal.press(ESCAPE)
-        terminal.wait("Conversation interrupted")
-        model.go_on.set()
-        terminal.settle()
-        terminal.press(ESCAPE, ESCAPE)
-        terminal.wait("rewind")
-        terminal.press(ENTER)
-        terminal.wait("Conversation reverted")
-        terminal.settle()
-        terminal.press(_EMPTIED)
-        terminal.say(asked(OTHER, "other"), TALK["other"])
-        terminal.say("/quit", "To continue this session")
-    return sorted(set(transcripts(client)) - before)
-
-
-def gemini_mended(client: Client, *, resumed: bool = True) -> Path:
-    client.run("-y", "-p", asked(MEND, "mend"))
-    path = transcripts(client)[-1]
-    if resumed:
-        gemini_resumed(client)
-    return path
-
-
-def gemini_resumed(client: Client) -> None:
-    client.run("-y", "-r", "latest", "-p", asked(SECRET, "secret"))
-
-
-def gemini_rewound(client: Client) -> Path:
-    before = set(transcripts(client))
-    with client.terminal("-y") as terminal:
-        terminal.wait("Type your message")
-        terminal.say(asked(FIRST, "first"), TALK["first"])
-        terminal.say(asked(SECOND, "second"), TALK["second"])
-        terminal.say("/rewind", "Stay at current position")
-        terminal.press(UP, ENTER)
-        terminal.wait("Rewind conversation")
-        terminal.press(ENTER)
-        terminal.settle()
-        terminal.press(_EMPTIED)
-        terminal.say(asked(OTHER, "other"), TALK["other"])
-        terminal.settle()
-    (path,) = set(transcripts(client)) - before
-    return path

@@ -1,0 +1,134 @@
+"""Drive the clients of agents through forks, compactions, rewinds and resumed sessions."""
+
+from pathlib import Path
+
+from tests.clients_real.clients import Client
+from tests.clients_real.model import Model
+from tests.clients_real.scenes import (
+    AFTER,
+    DELEGATE,
+    FIRST,
+    FORK,
+    LONG,
+    MEND,
+    OTHER,
+    SECOND,
+    SECRET,
+    TALK,
+    asked,
+)
+from tests.clients_real.sessions import CLAUDE, codex_id, transcripts
+from tests.clients_real.terminal import ENTER, ESCAPE, UP
+from tests.waiting import until
+
+_EMPTIED = "\x15"
+"""Ctrl-U: clears the line."""
+
+
+def claude_forked(client: Client, session: Path) -> Path:
+    before = set(transcripts(client))
+    client.run(*CLAUDE, "--resume", session.stem, "--fork-session", asked(FORK, "fork"))
+    (path,) = set(transcripts(client)) - before
+    return path
+
+
+def claude_compacted(client: Client, session: Path) -> None:
+    client.run(*CLAUDE, "--resume", session.stem, "/compact")
+    client.run(*CLAUDE, "--resume", session.stem, asked(AFTER, "after"))
+
+
+def claude_delegated(client: Client) -> Path:
+    before = set(transcripts(client))
+    client.run(*CLAUDE, asked(DELEGATE, "delegate"))
+    (path,) = set(transcripts(client)) - before
+    return path
+
+
+def claude_rewound(client: Client) -> Path:
+    """On a terminal: rewind the second prompt, ask another one, and name the session."""
+    before = set(transcripts(client))
+    with client.terminal("--permission-mode", "acceptEdits") as terminal:
+        terminal.wait("accept edits on")
+        terminal.say(asked(FIRST, "first"), TALK["first"])
+        terminal.say(asked(SECOND, "second"), TALK["second"])
+        terminal.settle()
+        terminal.press(ESCAPE, ESCAPE)
+        terminal.wait("(current)")
+        terminal.press(UP, ENTER)
+        terminal.wait("Restore conversation")
+        terminal.press(ENTER)
+        terminal.settle()
+        terminal.press(_EMPTIED)
+        terminal.say(asked(OTHER, "other"), TALK["other"])
+        terminal.say("/rename Books and boxes", "Session renamed")
+    (path,) = set(transcripts(client)) - before
+    return path
+
+
+def codex_mended(client: Client) -> Path:
+    client.run("exec", asked(MEND, "mend"))
+    path = transcripts(client)[-1]
+    client.run("exec", "resume", codex_id(path), asked(SECRET, "secret"))
+    return path
+
+
+def codex_forked(client: Client, session: Path) -> Path:
+    before = set(transcripts(client))
+    client.run("exec", "fork", codex_id(session), asked(FORK, "fork"))
+    (path,) = set(transcripts(client)) - before
+    return path
+
+
+def codex_on_a_terminal(client: Client, model: Model) -> list[Path]:
+    """A prompt, a compaction, an interrupted turn and a rewound prompt: two files."""
+    before = set(transcripts(client))
+    with client.terminal("--no-daemon", "--no-alt-screen") as terminal:
+        terminal.wait("Ask Codex to do anything")
+        terminal.say(asked(FIRST, "first"), TALK["first"])
+        terminal.say("/compact", "Context compacted")
+        terminal.say(asked(SECOND, "second"), TALK["second"])
+        terminal.say(asked(LONG, "long"))
+        until(model.held.is_set)
+        terminal.press(ESCAPE)
+        terminal.wait("Conversation interrupted")
+        model.go_on.set()
+        terminal.settle()
+        terminal.press(ESCAPE, ESCAPE)
+        terminal.wait("rewind")
+        terminal.press(ENTER)
+        terminal.wait("Conversation reverted")
+        terminal.settle()
+        terminal.press(_EMPTIED)
+        terminal.say(asked(OTHER, "other"), TALK["other"])
+        terminal.say("/quit", "To continue this session")
+    return sorted(set(transcripts(client)) - before)
+
+
+def gemini_mended(client: Client, *, resumed: bool = True) -> Path:
+    client.run("-y", "-p", asked(MEND, "mend"))
+    path = transcripts(client)[-1]
+    if resumed:
+        gemini_resumed(client)
+    return path
+
+
+def gemini_resumed(client: Client) -> None:
+    client.run("-y", "-r", "latest", "-p", asked(SECRET, "secret"))
+
+
+def gemini_rewound(client: Client) -> Path:
+    before = set(transcripts(client))
+    with client.terminal("-y") as terminal:
+        terminal.wait("Type your message")
+        terminal.say(asked(FIRST, "first"), TALK["first"])
+        terminal.say(asked(SECOND, "second"), TALK["second"])
+        terminal.say("/rewind", "Stay at current position")
+        terminal.press(UP, ENTER)
+        terminal.wait("Rewind conversation")
+        terminal.press(ENTER)
+        terminal.settle()
+        terminal.press(_EMPTIED)
+        terminal.say(asked(OTHER, "other"), TALK["other"])
+        terminal.settle()
+    (path,) = set(transcripts(client)) - before
+    return path
