@@ -68,17 +68,6 @@ def test_sessions_summary_prints_a_day(told: Any, index: VaultIndex) -> None:
     assert found == SUMMARY
 
 
-def test_sessions_summary_supports_every_format(told: Any) -> None:
-    toon = told("sessions", "--summary", *DAY, "--toon")
-    assert toon.startswith('worked: "On 2026-11-20: 2 sessions')
-    assert "shop,6 min" in toon
-    markdown = told("sessions", "--summary", *DAY, "--markdown")
-    assert "\n\n**shop**  1 session and 1 subagent · 6 min\n11-20 00:10–00:15  Work b111-bills" in markdown
-    assert "- failing: make all (error: Exit)" in markdown
-    answer = json.loads(told("sessions", "--summary", *DAY, "--json"))
-    assert [one["project"] for one in answer["results"]] == ["api", "shop"]
-
-
 def test_sessions_file_resolves_relative_paths(
     told: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

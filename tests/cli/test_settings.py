@@ -122,31 +122,3 @@ def test_config_refuses_an_unavailable_model(
         err = capsys.readouterr().err
         assert (said in err, "  hint: " in err) == (True, True)
     assert (home / "config.toml").read_bytes() == before
-
-
-def test_config_accepts_model_settings_in_any_order_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
-    """Incomplete settings print a warning, and nothing may be sent in between."""
-
-    def told(*words: str) -> bool:
-        capsys.readouterr()
-        assert main(["config", *words]) == 0
-        return "The new model cannot be used yet: the local embedder has no model 'bge-m3'" in capsys.readouterr().err
-
-    assert not told("set", "embedding.base_url", "http://127.0.0.1:9/v1")
-    assert told("set", "embedding.model", "bge-m3")
-    assert not told("set", "embedding.provider", "openai")
-    assert told("set", "embedding.provider", "local")
-    assert told("delete", "embedding.base_url")
-    assert not told("delete", "embedding.model")
-
-
-def test_sync_keeps_serving_old_vectors_when_the_model_is_invalid(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["sync", "--toon"]) == 0
-    file = home / "config.toml"
-    file.write_text(file.read_text("utf-8").replace('# model = ""', 'model = "bge-m3"'), "utf-8")
-    status, doctor = answer(capsys, "status"), answer(capsys, "doctor", code=1)
-    for report in (status, doctor):
-        assert "the local embedder has no model 'bge-m3'" in [one["message"] for one in report["problems"]]
-    assert (status["index"]["documents"], status["embedder"]["ready"]) == (2, False)

@@ -180,17 +180,6 @@ def test_server_finishes_the_work_of_a_client_that_left(path: Path, serve: Serve
 # --- many clients ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("server")
-def test_server_answers_many_clients_separately(path: Path) -> None:
-    def talk(number: int) -> list[str]:
-        with client_at(path) as client:
-            texts = [f"{number}/{turn}" for turn in range(20)]
-            return [text for text in texts if client.call("echo", {"text": text}) != {"text": text}]
-
-    with ThreadPoolExecutor(30) as pool:
-        assert [*pool.map(talk, range(30))] == [[]] * 30
-
-
 def test_server_refuses_a_client_over_the_limit_as_busy(path: Path, serve: Serve) -> None:
     serve(max_clients=2)
     with client_at(path) as one, client_at(path) as other:

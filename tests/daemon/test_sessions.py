@@ -73,21 +73,6 @@ def test_session_watch_polls_for_a_write_without_an_event(client: Client, start:
     assert len(watch.marks) == 1
 
 
-def test_session_watch_ignores_reads_and_other_files(client: Client, start: Start, tmp_path: Path) -> None:
-    watch = start()
-    source = opencode_source(tmp_path / "opencode")
-    source.scan_places([""])
-    (client.path.parent / "log.txt").write_text("of no concern")
-    client.user("Hello")
-    until(lambda: watch.marks)
-    first = len(watch.marks)
-    source.scan_places([""])
-    (client.path.parent / "opencode.db-shm.bak").write_text("of no concern")
-    other = client.path.with_name("opencode-beta.db")
-    other.touch()
-    until(lambda: len(watch.marks) > first)
-
-
 def _rollout() -> Path:
     return min((_RECORDED / "sessions").rglob("*.jsonl"))
 

@@ -202,23 +202,6 @@ def test_watcher_marks_the_folder_of_changed_rules(start: Start, rule: str, plac
     until(lambda: (str(scene.vault / place).rstrip("/"), True, False) in scene.marks)
 
 
-def test_watcher_marks_the_folder_of_a_file_that_lived_between_polls(start: Start) -> None:
-    scene = start("polling")
-    scene.marks.clear()
-    scene.write("folder/short.md")
-    (scene.vault / "folder/short.md").unlink()
-    until(lambda: (str(scene.vault / "folder"), True, False) in scene.marks)
-
-
-def test_watcher_marks_links_to_folders(start: Start) -> None:
-    scene = start()
-    (scene.vault / "door").symlink_to(scene.vault / "folder")
-    until(lambda: any(path.endswith("/door") for path, *_ in scene.marks))
-    scene.marks.clear()
-    (scene.vault / "door").unlink()
-    until(lambda: any(path.endswith("/door") for path, *_ in scene.marks))
-
-
 @pytest.mark.parametrize("backend", ["native", "polling"])
 def test_watcher_watches_the_target_of_a_followed_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str

@@ -309,17 +309,6 @@ def test_writer_continues_after_a_defect_in_one_job(
     assert "the text of a note" not in caplog.text + str([vars(record) for record in caplog.records])
 
 
-def test_writer_status_names_an_unexpected_reconcile_failure(index: FakeIndex, make: Make) -> None:
-    index.fail = [RuntimeError("the text of a note")]
-    writer = make()
-    writer.start()
-    until(lambda: bool(writer.state().problems))
-    (problem,) = writer.state().problems
-    assert problem.message == "changes wait to be indexed: a defect of vault-index: RuntimeError"
-    save(index, writer)
-    until(lambda: "b.md" in index.rows)
-
-
 def test_writer_counts_changes_that_only_the_timer_found(index: FakeIndex, make: Make) -> None:
     missed = threading.Event()
     writer = make(reconcile=0.05, on_missed=missed.set)

@@ -51,22 +51,6 @@ def test_opencode_recall_and_summary_do_not_quote_the_question(shared_place: Pla
         assert session not in blocks[0]
 
 
-def test_opencode_answers_of_our_tools_are_not_indexed(shared_place: Place, sessions: Server) -> None:
-    shared_place.command("config", "set", "sessions.opencode.include", '["output", "reasoning"]')
-    session = sessions.session()
-    sessions.turn(session, "Look. [[scene:again]]")
-
-    def text() -> str:
-        return next(
-            (shared_place.command("get", one["id"]) for one in found(shared_place) if session in one["path"]), ""
-        )
-
-    until(lambda: "Looked." in text())
-    assert "- memory_search: (ok)\n" in text()
-    assert "-m vault_index search` (exit 0)" in text()
-    assert "5433" not in text()
-
-
 def test_opencode_never_receives_a_deleted_memory_again(shared_place: Place, sessions: Server) -> None:
     shared_place.command("add", "The turnstile is oiled with whale fat.", "--path", "oil", "--project", "shop")
     session = sessions.session()

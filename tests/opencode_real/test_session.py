@@ -64,14 +64,6 @@ def test_opencode_child_session_gets_no_recall_and_no_capture(shared_place: Plac
     assert not [path for path in shared_place.memories if "backwards" in path.name]
 
 
-def test_opencode_recalls_a_stored_memory_in_the_next_session(shared_place: Place, server: Server) -> None:
-    server.turn(server.session(), "Note how invoices are numbered. [[scene:store]]")
-    assert "created: true" in answers(shared_place.model.of("store"))[0]
-    server.turn(server.session(), "How are invoices numbered? [[scene:plain]]")
-    (block,) = blocks(shared_place.model.of("plain")[-1])
-    assert "Invoices are numbered per year" in block
-
-
 def test_opencode_every_tool_works(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "Use them. [[scene:tools]]")
     found, text, around, recalled, listed, stored, updated, deleted = answers(shared_place.model.of("tools"))

@@ -91,13 +91,6 @@ def test_document_in_arabic_runs_right_to_left_and_its_code_left_to_right(reader
         assert (right < left) == from_the_right, selector
 
 
-def test_document_prints_black_on_white_without_buttons(reader: Reader) -> None:
-    page = read(reader, "arabic.md", scheme="dark")
-    page.emulate_media(media="print")
-    expect(page.locator("html")).to_have_css("background-color", "rgb(251, 250, 247)")
-    expect(page.get_by_role("button")).to_have_count(0)
-
-
 def test_document_links_lead_to_other_documents_and_back(reader: Reader) -> None:
     page = read(reader, "birds/herons.md")
     expect(page.locator(".doc-crumbs")).to_have_text(re.compile(r"^\s*vault\s*›\s*birds\s*$"))

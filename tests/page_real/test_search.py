@@ -168,22 +168,6 @@ def test_search_page_parses_filters_like_the_server(page: Page) -> None:
     }
 
 
-WITHOUT = {
-    ("wal tag:a x", 0): "wal x",
-    ("tag:a OR tag:b wal", 0): "tag:b wal",
-    ("tag:a OR tag:b wal", 1): "tag:a wal",
-    ("x (tag:a OR tag:b) y", 1): "x (tag:a) y",
-    ("x -(tag:a) y", 0): "x y",
-    ("NOT tag:a", 0): "",
-    ('after:"last week" FOR tag:a', 1): 'after:"last week" FOR',
-}
-
-
-def test_search_page_removes_a_whole_filter(page: Page) -> None:
-    remove = "([text, at]) => import('/page/query.js').then(q => q.without(text, q.filtersOf(text)[at]))"
-    assert {key: page.evaluate(remove, list(key)) for key in WITHOUT} == WITHOUT
-
-
 # --- hits -------------------------------------------------------------------------------------------------------------
 
 
