@@ -31,13 +31,3 @@ def test_index_keeps_one_model_until_it_is_released(tmp_path: Path) -> None:
         report = index.sync()
         assert (report.changed, report.embedded, report.pending) == (1, 1, 0)
         assert index.stats().chunks == stats.chunks
-
-
-def test_index_empties_its_wal_files_after_work(tmp_path: Path) -> None:
-    with indexed(tmp_path, NOTES, provider="local") as index:
-        index.embed(rebuild=True)
-        logs = [file.with_name(f"{file.name}-wal") for file in (index.home.index_db, index.home.cache_db)]
-        assert any(log.stat().st_size for log in logs)
-        index._runtime.shrink()
-        assert [log.stat().st_size for log in logs] == [0, 0]
-        assert paths_found(index, "oak", mode="text") == ["tree.md"]

@@ -13,8 +13,10 @@ import pytest
 from tests.waiting import PATIENCE
 from vault_index.cli import main
 
+Out = pytest.CaptureFixture[str]
 
-def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+
+def answer(capsys: Out, *words: str, code: int = 0) -> Any:
     """Return the JSON output of a command that runs in this process."""
     capsys.readouterr()
     assert main([*words, "--json"]) == code

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.fake_daemon import fake_daemon
+from tests.cli.process import Out
 from tests.output import answers
 from vault_index.cli import client as calling, main
 from vault_index.cli.arguments import Options
@@ -27,18 +28,14 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return methods
 
 
-def test_client_names_an_invalid_greeting_timeout(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_client_names_an_invalid_greeting_timeout(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
     monkeypatch.setenv("VAULT_INDEX_GREETING_SECONDS", "soon")
     with fake_daemon(home, lambda request: [{"text": "x"}]):
         assert main(["search", "wal"]) == 2
     assert "VAULT_INDEX_GREETING_SECONDS is 'soon'" in capsys.readouterr().err
 
 
-def test_client_requests_toon_from_the_daemon_and_sends_its_folder(
-    home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_client_requests_toon_from_the_daemon_and_sends_its_folder(home: Path, here: list[str], capsys: Out) -> None:
     with fake_daemon(home, lambda request: [{"text": "toon of the daemon"}]) as daemon:
         assert main(["search", "wal", "--limit", "3"]) == 0
         assert main(["timeline", "wal.md", "--toon"]) == 0  # `timeline` does not depend on the folder
@@ -53,7 +50,7 @@ def test_client_requests_toon_from_the_daemon_and_sends_its_folder(
     assert here == []
 
 
-def test_client_renders_human_and_json_output_itself(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_renders_human_and_json_output_itself(home: Path, capsys: Out) -> None:
     answer = answers.search(answers.hit())
     with fake_daemon(home, lambda request: [{"result": answer}]) as daemon:
         assert main(["search", "wal", "--json"]) == 0
@@ -63,7 +60,7 @@ def test_client_renders_human_and_json_output_itself(home: Path, capsys: pytest.
     assert [request["format"] for request in daemon.requests] == [None, None]
 
 
-def test_client_reports_errors_of_the_daemon(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_reports_errors_of_the_daemon(home: Path, capsys: Out) -> None:
     error = {"code": "not_found", "message": "no document abc", "hint": "search for it", "exit_code": 3}
     with fake_daemon(home, lambda request: [{"error": error}]):
         assert main(["get", "abc"]) == NotFoundError.exit_code
@@ -73,7 +70,7 @@ def test_client_reports_errors_of_the_daemon(home: Path, capsys: pytest.CaptureF
 BUSY = {"error": {"code": "busy", "message": "stopping", "hint": "again", "exit_code": 5}}
 
 
-def test_client_reads_itself_if_daemon_is_busy(home: Path, here: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_reads_itself_if_daemon_is_busy(home: Path, here: list[str], capsys: Out) -> None:
     with fake_daemon(home, lambda request: [BUSY]):
         assert main(["search", "x", "--toon"]) == 0
     assert here == ["search"]

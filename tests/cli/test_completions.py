@@ -5,11 +5,12 @@ import subprocess
 
 import pytest
 
+from tests.cli.process import Out
 from vault_index.cli import main
 from vault_index.cli.commands import COMMANDS
 
 
-def completions(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
+def completions(shell: str, capsys: Out) -> str:
     assert main(["completions", shell]) == 0
     return capsys.readouterr().out
 
@@ -22,7 +23,7 @@ LINES = {
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_completions_bash_completes_unfinished_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_completions_bash_completes_unfinished_lines(capsys: Out) -> None:
     code = completions("bash", capsys)
     for line in LINES:
         words = line.split(" ")
@@ -34,7 +35,7 @@ def test_completions_bash_completes_unfinished_lines(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completions_list_every_command_in_every_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_completions_list_every_command_in_every_shell(shell: str, capsys: Out) -> None:
     text = completions(shell, capsys)
     assert [command.name for command in COMMANDS if command.name.split()[-1] not in text] == []
     if shutil.which(shell):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import answer
+from tests.cli.process import Out, answer
 from tests.waiting import PATIENCE, until
 from vault_index.agents.clients import CONNECTED, WIRED
 from vault_index.cli import connect, main
@@ -53,13 +53,13 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def states(capsys: pytest.CaptureFixture[str], client: str) -> list[str]:
+def states(capsys: Out, client: str) -> list[str]:
     return [one["state"] for one in answer(capsys, "agent", "status", client)["results"]]
 
 
 @pytest.mark.parametrize("client", CONNECTED)
 def test_agent_install_is_idempotent_and_uninstall_restores_files(
-    tmp_path: Path, user: Path, client: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, user: Path, client: str, capsys: Out
 ) -> None:
     before = contents(user)
     assert states(capsys, client) == ["absent", "absent"]
@@ -81,7 +81,7 @@ def test_agent_install_is_idempotent_and_uninstall_restores_files(
     assert contents(tmp_path / "project") == {}
 
 
-def test_agent_install_prints_no_other_settings(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agent_install_prints_no_other_settings(user: Path, capsys: Out) -> None:
     settings = '{"env": {"KEY": "hidden"}, "hooks": {"Stop": [{"hooks": [{"command": "bell"}]}]}}'
     (user / ".claude/settings.json").write_text(settings)
     assert main(["agent", "install", "claude-code", "--print"]) == 0
@@ -107,9 +107,7 @@ def test_agent_install_writes_the_home_into_hooks_and_server(home: Path, user: P
 
 
 @pytest.mark.parametrize("client", WIRED)
-def test_agent_install_updates_a_moved_command_in_place(
-    user: Path, shop: Path, client: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_agent_install_updates_a_moved_command_in_place(user: Path, shop: Path, client: str, capsys: Out) -> None:
     def mine(text: str) -> str:
         return text.replace('"mcp"', '"mcp", "--read-only"')
 
@@ -138,7 +136,7 @@ UNREADABLE = [
 ]
 
 
-def test_agent_install_names_unreadable_settings_and_keeps_them(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agent_install_names_unreadable_settings_and_keeps_them(user: Path, capsys: Out) -> None:
     for name, text, message in UNREADABLE:
         client = Path(name).parts[0].removeprefix(".")
         (user / name).write_bytes(text)
@@ -153,7 +151,7 @@ def test_agent_install_names_unreadable_settings_and_keeps_them(user: Path, caps
 
 
 def test_agent_install_keeps_links_and_modes_and_makes_a_backup(
-    home: Path, user: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, user: Path, tmp_path: Path, capsys: Out
 ) -> None:
     file, kept = user / ".gemini/settings.json", tmp_path / "dotfiles.json"
     file.unlink()
@@ -169,7 +167,7 @@ def test_agent_install_keeps_links_and_modes_and_makes_a_backup(
     assert kept.stat().st_mode & 0o777 == 0o640
 
 
-def test_agent_status_reports_untrusted_codex_hooks(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agent_status_reports_untrusted_codex_hooks(user: Path, capsys: Out) -> None:
     assert main(["agent", "install", "codex"]) == 0
     assert "trust" in capsys.readouterr().err
     assert answer(capsys, "agent", "status", "codex")["results"][0]["trusted"] is False
@@ -196,7 +194,7 @@ def shop(home: Path, vault: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hook(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Hook:
+def hook(monkeypatch: pytest.MonkeyPatch, capsys: Out) -> Hook:
     """Return the output of a hook, which always exits with 0 and prints nothing else."""
     monkeypatch.setattr(connect, "_SECONDS", PATIENCE)
 
@@ -216,7 +214,7 @@ def prompt(shop: Path, text: str = "How do we count?") -> dict[str, str]:
     return {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(shop), "prompt": text}
 
 
-def test_hook_adds_memories_to_a_prompt(shop: Path, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hook_adds_memories_to_a_prompt(shop: Path, hook: Hook, capsys: Out) -> None:
     said = json.loads(hook(prompt(shop)))["hookSpecificOutput"]
     assert said["hookEventName"] == "UserPromptSubmit"
     assert "> The warehouse counts boxes, not books." in said["additionalContext"]
@@ -240,7 +238,7 @@ def test_hook_answers_while_the_daemon_hangs(
         assert "counts boxes" in hook(prompt(shop))
 
 
-def test_hook_exits_at_its_timeout_when_input_does_not_arrive(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hook_exits_at_its_timeout_when_input_does_not_arrive(shop: Path, capsys: Out) -> None:
     code = "from vault_index.cli import connect, main; connect._SECONDS = 0.01; main(['agent', 'hook', 'codex'])"
     words = [sys.executable, "-c", code]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.fake_daemon import fake_daemon
+from tests.cli.process import Out
 from tests.service.conftest import stand_in as stand_in
 from tests.service.test_systemd import SYSTEMCTL, Stand
 from vault_index.cli import main
@@ -22,7 +23,7 @@ def ready(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
 
 
-def doctor(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+def doctor(capsys: Out, *words: str) -> tuple[int, dict[str, Any]]:
     capsys.readouterr()
     code = main(["doctor", *words, "--json", "--quiet"])
     return code, json.loads(capsys.readouterr().out)
@@ -32,7 +33,7 @@ def codes(report: dict[str, Any], key: str = "problems") -> list[str]:
     return [problem["code"] for problem in report[key]]
 
 
-def test_doctor_exit_code_reports_health(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_exit_code_reports_health(home: Path, vault: Path, capsys: Out) -> None:
     assert doctor(capsys) == (0, {"healthy": True, "problems": [], "recall": None, "fixed": []})
     (home / "index.db").chmod(0o644)
     code, report = doctor(capsys, "--deep")
@@ -48,7 +49,7 @@ def test_doctor_exit_code_reports_health(home: Path, vault: Path, capsys: pytest
 
 
 def test_doctor_repairs_in_the_process_of_the_daemon(
-    home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out
 ) -> None:
     monkeypatch.setattr("vault_index.cli.doctor.__version__", "9.9.0")
     mended = {"healthy": True, "problems": [], "recall": None, "fixed": []}
@@ -59,7 +60,7 @@ def test_doctor_repairs_in_the_process_of_the_daemon(
 
 
 def test_doctor_names_an_outdated_plugin_of_this_home_only(
-    home: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, vault: Path, tmp_path: Path, capsys: Out
 ) -> None:
     assert main(["agent", "install", "opencode"]) == 0
     assert doctor(capsys)[0] == 0
@@ -70,9 +71,7 @@ def test_doctor_names_an_outdated_plugin_of_this_home_only(
     assert doctor(capsys, "--home", str(other))[0] == 0
 
 
-def test_doctor_names_a_masked_or_outdated_service(
-    stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_names_a_masked_or_outdated_service(stand_in: Stand, vault: Path, tmp_path: Path, capsys: Out) -> None:
     stand_in("systemctl", SYSTEMCTL)
     assert main(["service", "install"]) == 0
     assert doctor(capsys)[0] == 0
@@ -89,7 +88,7 @@ def test_doctor_names_a_masked_or_outdated_service(
 
 @pytest.mark.parametrize("active", ["failed", "inactive"])  # `service install` rolls back if the start fails
 def test_doctor_names_a_failed_or_inactive_service(
-    stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], active: str
+    stand_in: Stand, vault: Path, tmp_path: Path, capsys: Out, active: str
 ) -> None:
     ended = SYSTEMCTL.replace("echo inactive", f"echo {active}").replace("NRestarts=1", "Result=oom-kill")
     stand_in("systemctl", ended)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import vault_index.cli
-from tests.cli.process import vx
+from tests.cli.process import Out, vx
 from tests.output import answers
 from vault_index import errors
 from vault_index.cli import main
@@ -45,7 +45,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
 
 
 def test_main_options_match_the_parameters_of_the_api(
-    answering: Callable[[Any], list[tuple[str, dict[str, Any]]]], capsys: pytest.CaptureFixture[str]
+    answering: Callable[[Any], list[tuple[str, dict[str, Any]]]], capsys: Out
 ) -> None:
     empty = {"results": [], "total": 0}
     calls = answering(empty)
@@ -58,7 +58,7 @@ def test_main_options_match_the_parameters_of_the_api(
         assert json.loads(capsys.readouterr().out) == empty
 
 
-def test_get_reports_failed_items_in_every_format(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_get_reports_failed_items_in_every_format(answering: Any, capsys: Out) -> None:
     failed = {"position": "nope", "error": "not found: 'nope'", "hint": "look for it"}
     text = DocumentText("5f0c3f0e", "note", "vault", "a.md", "A", (1, 1), 3, "Alpha.", None)
     answering({**answers.texts(text), "failed": [failed]})
@@ -70,7 +70,7 @@ def test_get_reports_failed_items_in_every_format(answering: Any, capsys: pytest
         assert "look for it" in told
 
 
-def test_search_with_only_exclusions_prints_a_hint(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_search_with_only_exclusions_prints_a_hint(answering: Any, capsys: Out) -> None:
     calls = answering(answers.search())
     assert main(["search", "-docker", "--toon"]) == 0
     assert calls[0][1]["query"] == "-docker"
@@ -80,7 +80,7 @@ def test_search_with_only_exclusions_prints_a_hint(answering: Any, capsys: pytes
     assert capsys.readouterr().err == ""
 
 
-def test_main_prints_toon_to_a_pipe_and_plain_text_for_get(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_prints_toon_to_a_pipe_and_plain_text_for_get(answering: Any, capsys: Out) -> None:
     answering(answers.search(answers.hit()))
     assert main(["search", "wal"]) == 0
     assert capsys.readouterr().out.startswith("results[1]{id,score,path,lines,title,text,tokens}:")
@@ -92,7 +92,7 @@ def test_main_prints_toon_to_a_pipe_and_plain_text_for_get(answering: Any, capsy
     assert "Nothing found" in capsys.readouterr().out
 
 
-def test_main_maps_every_error_to_its_exit_code(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_maps_every_error_to_its_exit_code(answering: Any, capsys: Out) -> None:
     for kind, code in {
         errors.VaultIndexError: 1, errors.UsageError: 2, errors.ConfigError: 2, errors.NotFoundError: 3,
         errors.NotSetUpError: 4, errors.BusyError: 5, errors.EmbedderRefused: 6,
@@ -105,7 +105,7 @@ def test_main_maps_every_error_to_its_exit_code(answering: Any, capsys: pytest.C
         assert (out, json.loads(err)) == ("", {"error": {"code": error.code, "message": "m", "hint": "h"}})
 
 
-def test_main_prints_usage_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_prints_usage_errors_as_json(capsys: Out) -> None:
     for argv in (
         ["serach", "x", "--json"], ["search", "--format", "json"], ["--format=json", "search", "x", "--nope"],
     ):  # fmt: skip
@@ -115,13 +115,13 @@ def test_main_prints_usage_errors_as_json(capsys: pytest.CaptureFixture[str]) ->
         assert (out, error["code"], bool(error["hint"])) == ("", "usage", True)
 
 
-def test_main_escapes_control_characters_in_errors(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_escapes_control_characters_in_errors(answering: Any, capsys: Out) -> None:
     answering(errors.NotFoundError("no \x1b[31m.md", "see \x9b1m"))
     main(["get", "x"])
     assert capsys.readouterr().err == "vault-index: error: no ␛[31m.md\n  hint: see \ufffd1m\n"
 
 
-def test_main_prints_an_unknown_exception_in_one_line(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_prints_an_unknown_exception_in_one_line(answering: Any, capsys: Out) -> None:
     answering(ZeroDivisionError("oops"))
     assert main(["search", "x"]) == 1
     err = capsys.readouterr().err
@@ -132,7 +132,7 @@ def test_main_prints_an_unknown_exception_in_one_line(answering: Any, capsys: py
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_main_exits_130_on_interrupt_without_a_traceback(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_exits_130_on_interrupt_without_a_traceback(answering: Any, capsys: Out) -> None:
     answering(KeyboardInterrupt())
     assert main(["sync"]) == 130
     out, err = capsys.readouterr()
@@ -141,7 +141,7 @@ def test_main_exits_130_on_interrupt_without_a_traceback(answering: Any, capsys:
     assert "Traceback" not in err
 
 
-def test_sync_reports_an_embedder_failure_and_exits_6(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sync_reports_an_embedder_failure_and_exits_6(answering: Any, capsys: Out) -> None:
     problem = {"code": "embedder", "message": "401: wrong key", "hint": "set OPENAI_API_KEY"}
     answering({"scanned": 3, "problems": [problem]})
     assert main(["sync", "--json"]) == 6
@@ -150,7 +150,7 @@ def test_sync_reports_an_embedder_failure_and_exits_6(answering: Any, capsys: py
     assert json.loads(err) == {"error": problem}
 
 
-def test_main_prints_version_and_help_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_prints_version_and_help_to_stdout(capsys: Out) -> None:
     assert main(["--version"]) == 0
     version = capsys.readouterr().out
     assert version.startswith("vault-index 0.")
@@ -178,9 +178,7 @@ def test_main_ignores_a_closed_output_pipe() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_main_reports_os_errors_without_calling_them_defects(
-    home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_main_reports_os_errors_without_calling_them_defects(home: Path, vault: Path, capsys: Out) -> None:
     assert main(["init", str(vault), "--no-sync"]) == 0
     (home / "write.lock").mkdir()
     assert main(["sync"]) == 1

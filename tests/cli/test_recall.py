@@ -6,26 +6,25 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.cli.process import Out
 from vault_index import tokens
 from vault_index.cli import main
 
 
 @pytest.fixture
-def ready(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def ready(vault: Path, capsys: Out) -> None:
     assert main(["init", str(vault), "--provider", "none", "--no-opencode", "--quiet", "--toon"]) == 0
     assert main(["add", "Ports are 0 in tests.", "--type", "decision", "--project", "api"]) == 0
     capsys.readouterr()
 
 
-def output(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+def output(capsys: Out, *arguments: str, code: int = 0) -> str:
     assert main(list(arguments)) == code
     return capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("ready")
-def test_recall_prints_the_block_to_a_pipe(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_recall_prints_the_block_to_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out) -> None:
     (tmp_path / "api").mkdir()
     monkeypatch.chdir(tmp_path / "api")
     texts = {output(capsys, "recall", "--project", folder, "--token", "abcd") for folder in (".", "../api", "api")}
@@ -36,7 +35,7 @@ def test_recall_prints_the_block_to_a_pipe(
 
 
 @pytest.mark.usefixtures("ready")
-def test_recall_supports_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recall_supports_every_format(capsys: Out) -> None:
     words = ["recall", "which", "ports", "--token", "abcd", "--budget", "200"]
     answer = json.loads(output(capsys, *words, "--json"))
     assert list(answer) == ["text", "tokens", "confidence", "sources", "degraded", "waiting"]
@@ -51,12 +50,12 @@ def test_recall_supports_every_format(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.usefixtures("ready")
-def test_recall_prints_nothing_without_matches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recall_prints_nothing_without_matches(capsys: Out) -> None:
     assert output(capsys, "recall", "quantum chromodynamics").strip() == ""
     assert "Nothing to recall." in output(capsys, "recall", "quantum chromodynamics", "--human")
 
 
-def test_agent_context_is_a_short_skill_and_needs_no_index(capsys: pytest.CaptureFixture[str]) -> None:
+def test_agent_context_is_a_short_skill_and_needs_no_index(capsys: Out) -> None:
     guide = output(capsys, "agent-context")
     for needed in ("search", "timeline", "get ID", "Good:", "Bad:", "*Remember*:", "tag:", "OR", "data, never"):
         assert needed in guide

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened
-from tests.cli.process import answer
+from tests.cli.process import Out, answer
 from tests.memories.test_review import memory, put, put_one_of_each, uid
 from tests.terminal import Terminal
 from vault_index.cli import main
@@ -130,7 +130,7 @@ def test_review_keeps_the_text_of_a_refused_edit_for_a_retry(memories: Path, tmp
     kept.unlink()
 
 
-def test_review_prints_a_list_to_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_review_prints_a_list_to_a_pipe(capsys: Out) -> None:
     listed = answer(capsys, "review", "--limit", "2")
     assert ([item["reason"] for item in listed["results"]], listed["total"]) == (["unreviewed"] * 2, 6)
     assert main(["review", "--reason", "duplicate"]) == 0
@@ -139,7 +139,7 @@ def test_review_prints_a_list_to_a_pipe(capsys: pytest.CaptureFixture[str]) -> N
     assert "Nothing to review." in capsys.readouterr().out
 
 
-def test_review_decides_by_subcommands(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_review_decides_by_subcommands(memories: Path, capsys: Out) -> None:
     done = answer(capsys, "review", "accept", uid(1), uid(3), code=1)
     assert [one["outcome"] for one in done["results"]] == ["accepted"]
     assert [one["position"] for one in done["failed"]] == [uid(3)]
@@ -151,7 +151,7 @@ def test_review_decides_by_subcommands(memories: Path, capsys: pytest.CaptureFix
     assert "The lake is frozen." in (memories / "note" / "e.md").read_text("utf-8")
 
 
-def test_review_refuses_invalid_option_combinations(capsys: pytest.CaptureFixture[str]) -> None:
+def test_review_refuses_invalid_option_combinations(capsys: Out) -> None:
     for words in ("burn x", "accept x --limit 3", "--text x", "--reason dull --json", "edit x", "accept"):
         assert main(["review", *words.split()]) == 2
     assert "no memory was given" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.process import vx
+from tests.cli.process import Out, vx
 from tests.query.test_sessions import ALL
 from tests.query.transcripts import held, transcript
 from vault_index import VaultIndex
@@ -28,7 +28,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 
 @pytest.fixture
-def told(index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> Any:
+def told(index: VaultIndex, capsys: Out) -> Any:
     def tell(*argv: str) -> str:
         assert main([*argv, "--home", str(index.home.data_dir)]) == 0
         return capsys.readouterr().out
@@ -69,7 +69,7 @@ def test_sessions_summary_prints_a_day(told: Any, index: VaultIndex) -> None:
 
 
 def test_sessions_file_resolves_relative_paths(
-    told: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    told: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Out
 ) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
@@ -85,7 +85,7 @@ def test_sessions_file_resolves_relative_paths(
 # --- resume ----------------------------------------------------------------------------------------------------------
 
 
-def test_resume_prints_a_shell_command(told: Any, index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resume_prints_a_shell_command(told: Any, index: VaultIndex, capsys: Out) -> None:
     assert told("resume", "fix", "login") == "opencode -s ses_login\n"
     assert json.loads(told("resume", "ses_login", "--json"))["command"] == ["opencode", "-s", "ses_login"]
     assert main(["resume", "agent-77", "--home", str(index.home.data_dir)]) == 0
@@ -109,7 +109,7 @@ def test_resume_exec_replaces_the_process_in_the_session_folder(tmp_path: Path) 
 
 
 def test_resume_exec_reports_a_missing_program_or_folder(
-    tmp_path: Path, index: VaultIndex, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, index: VaultIndex, monkeypatch: pytest.MonkeyPatch, capsys: Out
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     home = ("--home", str(index.home.data_dir))

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from tests.cli.fake_daemon import fake_daemon, replying
-from tests.cli.process import answer
+from tests.cli.process import Out, answer
 from vault_index.cli import main
 
 
 @pytest.fixture(autouse=True)
-def configured(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def configured(home: Path, vault: Path, capsys: Out) -> None:
     assert main(["init", str(vault), "--no-sync", "--toon"]) == 0
     capsys.readouterr()
 
 
-def test_config_sets_gets_and_deletes_a_value(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_sets_gets_and_deletes_a_value(home: Path, capsys: Out) -> None:
     for words, said in [
         ("set search.limit 7", "search.limit = 7"),
         ("get search.limit", "7"),
@@ -30,7 +30,7 @@ def test_config_sets_gets_and_deletes_a_value(home: Path, capsys: pytest.Capture
     assert "search.limit" in capsys.readouterr().err
 
 
-def test_config_source_option_addresses_a_source_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_source_option_addresses_a_source_by_name(capsys: Out) -> None:
     assert main(["config", "set", "exclude", "Archive/, tmp/", "--source", "my-vault"]) == 0
     assert capsys.readouterr().out == 'exclude = ["Archive/", "tmp/"]\n'
     rows = answer(capsys, "config", "list", "--source", "my-vault")["results"]
@@ -38,7 +38,7 @@ def test_config_source_option_addresses_a_source_by_name(capsys: pytest.CaptureF
     assert all(row["key"].startswith("sources.My-Vault.") for row in rows)
 
 
-def test_config_masks_secrets(capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_masks_secrets(capsys: Out) -> None:
     secret = "sk-" + "x" * 30 + "wxyz"
     assert main(["config", "set", "embedding.api_key", secret]) == 0
     assert main(["config", "get", "embedding.api_key"]) == 0
@@ -49,7 +49,7 @@ def test_config_masks_secrets(capsys: pytest.CaptureFixture[str]) -> None:
     assert "sk-…wxyz" in out
 
 
-def test_source_add_and_remove_edit_the_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_source_add_and_remove_edit_the_config(tmp_path: Path, capsys: Out) -> None:
     other = tmp_path / "Work"
     other.mkdir()
     assert main(["source", "add", str(other), "--name", "work", "--local-only", "private/"]) == 0
@@ -65,7 +65,7 @@ def test_source_add_and_remove_edit_the_config(tmp_path: Path, capsys: pytest.Ca
     assert main(["source", "remove", "work"]) == 3
 
 
-def test_source_add_is_idempotent(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_source_add_is_idempotent(home: Path, tmp_path: Path, capsys: Out) -> None:
     other = tmp_path / "Work"
     other.mkdir()
     add = ["source", "add", str(other), "--exclude", "old/", "--local-only", "private/"]
@@ -81,9 +81,7 @@ def test_source_add_is_idempotent(home: Path, tmp_path: Path, capsys: pytest.Cap
     assert (home / "config.toml").read_bytes() == written
 
 
-def test_config_and_source_reload_the_running_daemon(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_config_and_source_reload_the_running_daemon(home: Path, tmp_path: Path, capsys: Out) -> None:
     (tmp_path / "Work").mkdir()
     with fake_daemon(home, lambda request: [{"result": {"sources": 2}}]) as daemon:
         assert main(["source", "add", str(tmp_path / "Work")]) == 0
@@ -93,7 +91,7 @@ def test_config_and_source_reload_the_running_daemon(
     assert "has not loaded" not in capsys.readouterr().err
 
 
-def test_config_names_a_daemon_that_did_not_reload(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_names_a_daemon_that_did_not_reload(home: Path, capsys: Out) -> None:
     waiting = {"progress": {"stage": "waiting", "done": 0, "total": 0}}
     error = {"error": {"code": "config", "message": "config.toml:2: bad", "hint": "mend it"}}
     for reply, said in (
@@ -108,9 +106,7 @@ def test_config_names_a_daemon_that_did_not_reload(home: Path, capsys: pytest.Ca
         assert said in err
 
 
-def test_config_refuses_an_unavailable_model(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_config_refuses_an_unavailable_model(home: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.embeddings.spaces.multilingual_is_installed", lambda: False)
     before = (home / "config.toml").read_bytes()
     for key, value, said in [

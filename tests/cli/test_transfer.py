@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import answer
+from tests.cli.process import Out, answer
 from vault_index.cli import main
 
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
 
 
 @pytest.fixture(autouse=True)
-def ready(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def ready(home: Path, vault: Path, capsys: Out) -> None:
     assert main(["init", str(vault), "--provider", "none", "--no-opencode", "--quiet"]) == 0
     assert main(["add", "Herons nest in the reeds.", "--tags", "birds"]) == 0
     capsys.readouterr()
 
 
-def test_import_names_skipped_records_and_exits_nonzero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_names_skipped_records_and_exits_nonzero(tmp_path: Path, capsys: Out) -> None:
     records = [{"id": 12, "content": "Terns nest on gravel."}, {"content": f"key {KEY}"}, {"content": ""}]
     (tmp_path / "in.json").write_text(json.dumps(records), encoding="utf-8")
     done = answer(capsys, "import", str(tmp_path / "in.json"), code=1)
@@ -28,7 +28,7 @@ def test_import_names_skipped_records_and_exits_nonzero(tmp_path: Path, capsys: 
     assert answer(capsys, "search", "terns")["results"][0]["id"] == done["results"][0]["id"]
 
 
-def test_import_summarizes_a_long_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_summarizes_a_long_result(tmp_path: Path, capsys: Out) -> None:
     records = [{"content": f"Bird number {number} was counted."} for number in range(40)]
     records += [{"content": "Herons nest in the reeds."}, {"content": ""}]
     (tmp_path / "in.json").write_text(json.dumps(records), encoding="utf-8")
@@ -47,7 +47,7 @@ EXPORTS = [
 ]  # fmt: skip
 
 
-def test_export_picks_the_format_by_file_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_picks_the_format_by_file_name(tmp_path: Path, capsys: Out) -> None:
     answer(capsys, "add", "Terns nest on gravel.", "--path", "terns")
     for (name, *options), made in EXPORTS:
         place = tmp_path / name

@@ -93,28 +93,8 @@ _QUIET = {
 def codex(folder: Path, model: Model, program: Path, name: str = "gpt-5.5") -> Client:
     """`name` is a model that this version knows; the offered tools depend on it."""
     client = _client(folder, program, {"FAKE_KEY": "none"})
-    config = f"""
-model = "{name}"
-model_provider = "fake"
-check_for_update_on_startup = false
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-
-[model_providers.fake]
-name = "Fake"
-base_url = "{model.url}/v1"
-env_key = "FAKE_KEY"
-wire_api = "responses"
-
-[analytics]
-enabled = false
-
-[projects."{client.project}"]
-trust_level = "trusted"
-
-[notice.model_migrations]
-"{name}" = "gpt-6-sol"
-"""
+    template = Path(__file__).with_name("codex.toml").read_text("utf-8")
+    config = template.format(name=name, url=model.url, project=client.project)
     (client.home / ".codex").mkdir()
     (client.home / ".codex/config.toml").write_text(config, encoding="utf-8")
     return client

@@ -19,16 +19,6 @@ def test_debounce_returns_a_path_after_its_quiet_time() -> None:
     assert marks.next_due() is None
 
 
-def test_debounce_returns_a_busy_path_after_the_longest_wait() -> None:
-    marks = Debounce(quiet=0.15, longest=2.0)
-    taken: list[float] = []
-    for tick in range(500):
-        now = tick / 100
-        marks.mark("/v/a.md", now)
-        taken += [now] * len(marks.due(now))
-    assert taken == pytest.approx([2.0, 4.01], abs=0.02)
-
-
 def test_debounce_returns_both_ends_of_a_move_together() -> None:
     marks = Debounce(quiet=0.2, longest=2.0)
     marks.mark("/v/old", 10.0, folder=True, gone=True)

@@ -113,14 +113,6 @@ def test_client_sends_nothing_to_the_daemon_of_another_user(
 
 
 @needs_root
-def test_private_folder_refuses_a_folder_of_another_user(deep: Path, shared: Path) -> None:
-    places = find_home()
-    did_as_nobody("import os, sys; os.mkdir(sys.argv[1], 0o777)", places.runtime_dir)
-    with pytest.raises(VaultIndexError, match="belongs to another user"):
-        private_folder(places.runtime_dir)
-
-
-@needs_root
 def test_private_folder_refuses_a_symlink_of_another_user(deep: Path, shared: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir(mode=0o700)
     places = find_home()

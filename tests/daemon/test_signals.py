@@ -1,25 +1,11 @@
 """Signals and thread failures reach the main thread as events, at once."""
 
-import os
-import signal
 import threading
 
 import pytest
 
 from tests.waiting import PATIENCE
 from vault_index.daemon.signals import EventQueue
-
-
-@pytest.mark.parametrize(
-    ("number", "event"), [(signal.SIGTERM, "stop"), (signal.SIGINT, "stop"), (signal.SIGHUP, "reload")]
-)
-def test_event_queue_turns_a_signal_into_an_event(number: signal.Signals, event: str) -> None:
-    before = signal.getsignal(number)
-    with EventQueue() as inbox:
-        os.kill(os.getpid(), number)
-        assert inbox.get(PATIENCE) == event
-        assert inbox.get(0) is None
-    assert signal.getsignal(number) is before
 
 
 def test_event_queue_reports_a_thread_that_died_without_its_text(caplog: pytest.LogCaptureFixture) -> None:

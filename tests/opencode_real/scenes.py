@@ -1,7 +1,9 @@
 """The answers of the scripted model."""
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.opencode_real.model import Step
@@ -12,50 +14,15 @@ def _call(name: str, **args: Any) -> Step:
 
 
 QUESTION = "Which port does the turnstile use?"
-_INVOICES = "Invoices are numbered per year, because the tax office wants it so."
-_PROMPT = "We decided to count backwards. [[scene:child]]"
-
+_AGAIN = [
+    _call("memory_search", query=QUESTION),
+    _call("bash", command=f"{sys.executable} -m vault_index search '{QUESTION}'", description="Search"),
+    _call("memory_recall", query=QUESTION),
+    _call("memory_timeline", query=QUESTION),
+]
 SCENES: Mapping[str, Sequence[Step]] = {
-    "title": [{"text": "A title"}],
-    "compaction": [{"text": "## Goal\nSell books."}],
-    "plain": [{"text": "All is well."}],
-    "remember": [{"text": "Done.\n\n*Remember*: the warehouse counts boxes, not books.\n\nAnything else?"}],
-    "store": [
-        {"tools": [_call("memory_store", content=_INVOICES, type="decision", project="shop")]},
-        {"text": "Stored."},
-    ],
-    "tools": [
-        {
-            "tools": [
-                _call("memory_search", query="who waits for the writer", limit=3),
-                _call("memory_get", ref=["wal.md"]),
-                _call("memory_timeline", ref="wal.md"),
-                _call("memory_recall", query="the write-ahead log"),
-                _call("memory_list", limit=2),
-            ]
-        },
-        {"tools": [_call("memory_store", narrative="Tariffs change in spring.", path="tariffs")]},
-        {"tools": [_call("memory_update", ref="tariffs", add_tags=["tax"])]},
-        {"tools": [_call("memory_delete", ref=["tariffs"])]},
-        {"text": "Used."},
-    ],
-    "delegate": [
-        {"tools": [_call("task", description="Count", prompt=_PROMPT, subagent_type="general")]},
-        {"text": "Delegated."},
-    ],
-    "child": [{"text": "Counted."}],
-    "port": [{"text": "It is 5433."}],
-    "again": [
-        {
-            "tools": [
-                _call("memory_search", query=QUESTION),
-                _call("bash", command=f"{sys.executable} -m vault_index search '{QUESTION}'", description="Search"),
-                _call("memory_recall", query=QUESTION),
-                _call("memory_timeline", query=QUESTION),
-            ]
-        },
-        {"text": "Looked."},
-    ],
+    **json.loads(Path(__file__).with_name("scenes.json").read_text("utf-8")),
+    "again": [{"tools": _AGAIN}, {"text": "Looked."}],
 }
 
 NOTES = {

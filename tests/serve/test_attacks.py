@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import socket
 from contextlib import ExitStack
 
@@ -278,16 +277,6 @@ def test_serve_refuses_other_verbs(target: Target) -> None:
     assert target.world.files() == before
 
 
-def test_serve_refuses_endless_heads(target: Target) -> None:
-    start, end = f"GET /healthz HTTP/1.1\r\nHost: {target.host}\r\n", "Connection: close\r\n\r\n"
-    for more in ("X: y\r\n" * 50_000, f"X: {'y' * 1_000_000}\r\n", f"{'X' * 1_000_000}: y\r\n"):
-        assert all(reply.status in (400, 413, 431) for reply in target.send((start + more + end).encode()))
-    for path in ("/" + "a" * 1_000_000, "/healthz?" + "a" * 1_000_000):
-        found = target.send(f"GET {path} HTTP/1.1\r\nHost: {target.host}\r\n{end}".encode())
-        assert all(reply.status in (400, 413, 414, 431) for reply in found)
-    assert [reply.status for reply in target.send((start + "X: y\r\n" * 80 + end).encode())] == [200]
-
-
 # --- time ------------------------------------------------------------------------------------------------------------
 
 SHORT = f"""{STOPPED_CLOCK}
@@ -340,15 +329,3 @@ def test_serve_answers_despite_a_crowd_of_silent_clients(target: Target) -> None
                 connection.sendall(b"POST /api/tags HTTP/1.1\r\nHost: loc" if number % 2 else b"")
         assert is_found(target)
     assert is_found(target)
-
-
-def test_serve_cleans_up_after_a_client_that_hangs_up(target: Target) -> None:
-    head = target.head("POST /api/search HTTP/1.1", **JSON)
-    data = head + b"Content-Length: %d\r\n\r\n%b" % (len(SEARCH), SEARCH)
-    files = f"/proc/{target.served.process.pid}/fd"
-    for end in range(0, len(data) + 1, 7):
-        with target.connected() as connection:
-            connection.sendall(data[:end])
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    assert is_found(target)
-    until(lambda: len(os.listdir(files)) < 120)

@@ -148,16 +148,6 @@ def test_claude_code_skips_only_rewinds_and_counts_them(
                        w.answer("Two.", parentUuid="nowhere")],
             FOUR,
         ),
-        (  # circles
-            lambda w: [w.prompt("First", uuid="a", parentUuid="c"), w.answer("One.", uuid="b", parentUuid="b"),
-                       w.prompt("Second", uuid="c", parentUuid="b")],
-            FOUR[:3],
-        ),
-        (  # lines without ids
-            lambda w: [add(text, uuid=None, parentUuid=None)
-                       for add, text in ((w.prompt, "First"), (w.answer, "One."), (w.prompt, "Second"))],
-            FOUR[:3],
-        ),
         (  # a prompt queued during an answer, and unfinished commands
             lambda w: [w.prompt("First"), w.call("a", command="make"),
                        w.result("a", "", toolUseResult={"stdout": "", "interrupted": True}),

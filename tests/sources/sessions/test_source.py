@@ -7,10 +7,9 @@ import pytest
 
 from tests.sources.opencode.stores import Client
 from tests.sources.sessions.fake import Fake, home_at, opened, pretend, write
-from vault_index.config import Config, Home, load_config
+from vault_index.config import Home, load_config
 from vault_index.config.edit import set_value
 from vault_index.models import Origin
-from vault_index.sources.sessions import clients
 from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.sessions.source import SessionSource
 
@@ -120,17 +119,3 @@ def test_mirror_writes_all_clients_into_one_folder(home: Home, talks: Path, clie
         assert [hit.source for hit in index.search("heron client:codex").results] == ["vault"]
         assert len(index.search("owl client:opencode").results) == 1
         assert index.sync().changed == 0
-
-
-def test_session_source_without_data_imports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(name: str, config: Config) -> None:
-        raise AssertionError(name)
-
-    monkeypatch.setattr("vault_index.sources.sessions.source.open_client", refuse)
-    for name in clients.KNOWN:
-        source = SessionSource(Config(), name)
-        assert source.missing().endswith(" yet")
-        assert source.scan_places([""]).vanished
-        assert not source.session("ses_a")
-        assert not source.watched()
-        assert (source.version(), source.look("api/ses_a.md")) == (None, None)
