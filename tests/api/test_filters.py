@@ -1,7 +1,9 @@
 """Filters in queries, options and commands, in every channel."""
 
 import json
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -34,22 +36,8 @@ def found(index: VaultIndex, query: str, **options: object) -> set[str]:
     return {hit.path for hit in index.search(query, **options).results}  # type: ignore[arg-type]
 
 
-CONDITIONS = {
-    'water "a heron"': {"Heron.md", "pond/Pond plan.md"},
-    "water -heron -bill": {"80-memory/a.md", "80-memory/b.md"},
-    "water AND heron NOT dig": {"Heron.md"},
-    "water AND (bill OR rain)": {"pond/Water bill.md", "80-memory/a.md"},
-    "water AND (her* OR bil*) -path:pond": {"Heron.md"},
-    "water [status:open]": {"pond/Pond plan.md"},
-    "water [status]": {"Heron.md", "pond/Pond plan.md"},
-    "water [Paid:no]": {"pond/Water bill.md"},
-    "water [owner:Jane Doe] [paid] -[paid:code]": {"pond/Water bill.md"},
-    "water title:plan OR title:heron": {"Heron.md", "pond/Pond plan.md"},
-    "water file:bill": {"pond/Water bill.md"},
-    "water concept:water bead:bd-7 session:ses confidence:high": {"80-memory/a.md"},
-    "water is:outdated": {"80-memory/b.md"},
-    "water -kind:memory -tag:birds": {"pond/Pond plan.md", "pond/Water bill.md"},
-}
+_TABLES = tomllib.loads(Path(__file__).with_name("filters.toml").read_text("utf-8"))
+CONDITIONS = {query: set(paths) for query, paths in _TABLES["conditions"].items()}
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])

@@ -1,4 +1,4 @@
-"""The model and the database logs that an idle index releases."""
+"""The model that an idle index releases."""
 
 import gc
 from pathlib import Path

@@ -1,14 +1,13 @@
 """`changes` returns the events that a caller may see, and no others."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 
 from tests.waiting import until
 from tests.world import World, opened_world
-from vault_index.callers import Caller, Scope, caller_to_json
+from vault_index.callers import Caller, Scope
 from vault_index.errors import UsageError
 
 BELOW = Caller("friend", scope=Scope(folders=("work",)))
@@ -24,15 +23,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def changes(world: World, who: Caller | None = None, **params: Any) -> dict[str, Any]:
-    client = world.connected()
-    assert client is not None
-    with closing(client):
-        if who is None:
-            answer = client.call("changes", params)
-        else:
-            answer = client.call("served", {"caller": caller_to_json(who), "method": "changes", "params": params})
-    assert isinstance(answer, dict)
-    return answer
+    return world.ask_for(who, "changes", **params) if who else world.ask("changes", **params)
 
 
 def after(world: World, who: Caller | None, since: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Signals and thread failures reach the main thread as events, at once."""
+"""Failures of threads reach the main thread as events, at once."""
 
 import threading
 

@@ -42,25 +42,7 @@ def test_claude_code_reads_reasoning_output_and_diffs_on_request(writer: Writer)
 
 
 def test_claude_code_skips_text_that_the_client_writes_for_the_user(writer: Writer) -> None:
-    prompts: list[tuple[object, list[str]]] = [
-        ("Plain", ["Plain"]),
-        ([{"type": "text", "text": "One"}, {"type": "text", "text": "Two"}], ["One", "Two"]),
-        ("<system-reminder>\nToday is Monday\n</system-reminder>\nWhy?", ["Why?"]),
-        ("<system-reminder>\nToday is Monday\n</system-reminder>", []),
-        ("<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n"
-         "<command-args>the login</command-args>", ["/review the login"]),
-        ("<command-name>/clear</command-name>\n <command-message>clear</command-message>", []),
-        ("<local-command-stdout>Bye</local-command-stdout>", []),
-        ("<bash-input>make test</bash-input>", ["Bash `make test` completed"]),
-        ("<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>", []),
-        ("<task-notification>\n<task-id>a1</task-id>\n</task-notification>", []),
-        ("[Request interrupted by user for tool use]", []),
-        ("<b>Bold</b> is not the client's", ["<b>Bold</b> is not the client's"]),
-        ([{"type": "text", "text": "See [Image #1]"},
-          {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
-          {"type": "document", "title": "plan.pdf", "source": {"media_type": "application/pdf"}}],
-         ["See [Image #1]", "[image/png]", "[plan.pdf]"]),
-    ]  # fmt: skip
+    prompts = json.loads(Path(__file__).with_name("claude_prompts.json").read_text("utf-8"))
     for content, _ in prompts:
         writer.prompt(content)
     assert writer.told() == [f"user: {one}" for _, said in prompts for one in said]
