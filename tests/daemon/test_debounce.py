@@ -51,6 +51,13 @@ def test_debounce_folder_mark_covers_its_files() -> None:
     assert len(marks) == 0
 
 
+def test_debounce_does_not_take_a_common_prefix_for_a_folder() -> None:
+    marks = Debounce(quiet=0, longest=0)
+    marks.mark("/v/f", 1.0, folder=True)
+    marks.mark("/v/f2.md", 1.0)
+    assert set(marks.due(1.0)) == {"/v/f", "/v/f2.md"}
+
+
 _names = st.sampled_from(["a", "b", "c"])
 _paths = st.lists(_names, min_size=1, max_size=4).map(lambda parts: "/v/" + "/".join(parts))
 _events = st.lists(

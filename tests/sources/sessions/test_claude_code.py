@@ -1,6 +1,7 @@
 """Reading sessions of Claude Code: the text of the current branch, and the names of lost parts."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -270,6 +271,25 @@ def test_claude_code_ignores_sessions_without_messages(tmp_path: Path) -> None:
     (tmp_path / "projects/-home-user-shop/a b.jsonl").write_bytes(b"")
     listing = ClaudeCode(tmp_path).listing()
     assert (listing.sessions, listing.faults, listing.problems) == ({}, (), ())
+
+
+def test_claude_code_fork_of_older_versions_names_its_origin(writer: Writer) -> None:
+    copied: Json = {"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}
+    writer.prompt("First", **copied)
+    writer.answer("One.", **copied)
+    writer.prompt("Another way")
+    writer.write()
+    assert ClaudeCode(writer.home).listing().sessions[SESSION].session.forked_from == "old"
+
+
+def test_claude_code_session_in_two_folders_uses_the_newer_file(tmp_path: Path) -> None:
+    for newer in ("-a", "-b"):
+        for project in ("-a", "-b"):
+            writer = Writer(tmp_path, project=project)
+            writer.prompt(f"In {project}")
+            writer.write()
+            os.utime(writer.file, (1, 2 if project == newer else 1))
+        assert told(read(tmp_path, SESSION)[0]) == [f"user: In {newer}"]
 
 
 def test_claude_code_reports_an_unknown_version_once(tmp_path: Path) -> None:

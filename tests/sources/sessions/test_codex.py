@@ -235,6 +235,15 @@ def test_codex_keeps_nothing_of_our_own_tool_results(tmp_path: Path) -> None:
     assert [one.target for one in calls(messages)] == ["", "vx search"]
 
 
+def test_codex_skips_rewound_turns(tmp_path: Path) -> None:
+    turns = [user("One"), assistant("1"), user("Two"), assistant("2"), user("Three"), assistant("3")]
+    rolled = event("thread_rolled_back", num_turns=2)
+    write(tmp_path, [meta(history_mode="legacy"), *turns, rolled, user("Four"), assistant("4")])
+    _, messages, problems = read(tmp_path)
+    assert said(messages) == ["user: One", "assistant: 1", "user: Four", "assistant: 4"]
+    assert problems == ["4 rewound messages"]
+
+
 def test_codex_fork_begins_after_its_original(tmp_path: Path) -> None:
     original = [meta(history_mode="legacy"), event("task_started", turn_id=OLD), user("One"), assistant("1")]
     write(tmp_path, original)

@@ -1,6 +1,7 @@
 """Whole folders that are merged, damaged, linked, forbidden, or disappear during a read: no crash, no readable session
 lost, and no file of a client is written."""
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -84,3 +85,22 @@ def test_folders_name_a_file_without_permission(client: str, tmp_path: Path, mon
     again = opened(tmp_path / "data", client).scan_places([""])
     assert closed in " ".join(fault.message for fault in again.faults)
     assert len(again.refs) >= len(whole) - 2
+
+
+def test_folders_keep_the_sessions_of_an_unreadable_folder(
+    client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = opened(tmp_path / "data", client)
+    refs = source.scan_places([""]).refs
+    place = next(seen.place for seen in source.client.listing().sessions.values() if isinstance(seen.place, str))
+    closed, real = os.path.dirname(place), os.scandir
+
+    def refuse(folder: str) -> Any:
+        if os.fspath(folder) == closed:
+            raise PermissionError(13, "Permission denied", folder)
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    scan = opened(tmp_path / "data", client).scan_places([""])
+    assert "sessions_unreadable" in [fault.code for fault in scan.faults]
+    assert not all(scan.knows(ref.path) for ref in refs)
