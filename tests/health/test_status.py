@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
-from vault_index.config.edit import set_value
+from vault_index.config.edit import add_source, set_value
 from vault_index.daemon.system import DaemonLock
 from vault_index.errors import NotFoundError
 from vault_index.health import index_status
@@ -124,3 +124,19 @@ def test_file_status_reports_state_and_problems(tmp_path: Path) -> None:
             index.file_status("/etc/hostname" if Path("/etc/hostname").exists() else __file__)
         with pytest.raises(NotFoundError):
             index.file_status("nowhere.md")
+
+
+def test_stats_counts_one_source(tmp_path: Path) -> None:
+    """The other numbers of `stats` cover the whole index."""
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"a.md": "Apple. #fruit\n", "80-memory/b.md": "---\nentered_by: bob\n---\nBeech.\n"})
+        write(tmp_path / "work", {"c.md": "# Cherry\n\nRed. #red #fruit\n"})
+        add_source(index.home, "work", tmp_path / "work")
+    with opened(tmp_path) as index:
+        index.sync()
+        whole, work = index.stats(), index.stats(source="work")
+        assert (whole.documents, whole.notes, whole.memories, whole.tags, whole.agents) == (3, 2, 1, 2, 1)
+        assert (work.documents, work.notes, work.memories, work.tags, work.agents) == (1, 1, 0, 2, 0)
+        assert whole.chunks == work.chunks + index.stats(source="vault").chunks
+        assert (work.indexed, work.bytes > 0) == (whole.indexed, True)
+        assert index.agents(source="work").results == ()
