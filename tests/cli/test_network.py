@@ -24,9 +24,9 @@ PACKAGE = Path(vault_index.__file__).parent
 EMBEDDERS = {
     ("embeddings/local.py", "model"): "the model itself",
     ("embeddings/local.py", "self._loaded()"): "the model itself",
-    ("indexer/embedders.py", "embedder"): "the local one, which sends nothing",
+    ("runtime.py", "embedder"): "the local one, which sends nothing",
     ("indexer/outbound.py", "self._embedder"): "the gate",
-    ("indexer/embedders.py", "Outbound(embedder, state, now)"): "through the gate",
+    ("runtime.py", "Outbound(embedder, state, now)"): "through the gate",
     ("indexer/index_writer.py", "outbound"): "the gate",
     ("indexer/vectors.py", "self._outbound"): "through the gate",
     ("memories/transfer/importer.py", "runtime.write"): "fills vectors, through the gate",
