@@ -280,8 +280,8 @@ def test_serve_refuses_other_verbs(target: Target) -> None:
 # --- time ------------------------------------------------------------------------------------------------------------
 
 SHORT = f"""{STOPPED_CLOCK}
-from vault_index.serve import bodies, connections
-bodies.BODY_SECONDS, connections._REQUEST_SECONDS = 1.0, 3.0
+from vault_index.serve import connections, http
+http.BODY_SECONDS, connections._REQUEST_SECONDS = 1.0, 3.0
 """
 
 
