@@ -28,6 +28,8 @@ _KINDS = {
 }
 """Accepted types and their description, by the annotation of the parameter. All others are text."""
 _TEXT = (str,), "text"
+_OF_CALLER = {"progress", "cancel"}
+"""Parameters that no caller from outside can give."""
 
 
 def dispatch(
@@ -64,29 +66,32 @@ def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
             f"there is no method {method!r}", f"use one of {', '.join(sorted(METHODS))}"
         )
     entry = METHODS[method]
-    rest = dict(params)
-    options = {option: rest.pop(option, None) for option, _ in entry.instead}
-    for option, value in options.items():
-        if value is not None:
-            _check(option, value, "bool", names_files=False)
-    name = next((call for option, call in entry.instead if options[option]), entry.call or method)
+    options = dict.fromkeys((option for option, _ in entry.instead), "bool")
+    name = next(
+        (call for option, call in entry.instead if params.get(option)), entry.call or method
+    )
     known = parameters(name)
-    for parameter, value in rest.items():
-        if parameter not in known or parameter in ("progress", "cancel"):
-            names = ", ".join(sorted(known.keys() - {"progress", "cancel"})) or "none"
-            raise UsageError(f"{method} has no parameter {parameter!r}", f"its parameters: {names}")
-        if value is not None:
-            _check(
-                parameter,
-                value,
-                known[parameter].annotation,
-                names_files=entry.names_files or parameter == "directory",
-            )
-    rest = {parameter: value for parameter, value in rest.items() if value is not None}
-    missing = [name for name, one in known.items() if one.default is one.empty and name not in rest]
+    kinds = {name: one.annotation for name, one in known.items() if name not in _OF_CALLER}
+    _check_all(method, params, kinds | options)
+    given = {
+        name: value for name, value in params.items() if value is not None and name not in options
+    }
+    missing = [
+        name for name, one in known.items() if one.default is one.empty and name not in given
+    ]
     if missing:
         raise UsageError(f"{method} requires {missing[0]}", f"give {missing[0]}")
-    return name, rest
+    return name, given
+
+
+def _check_all(method: str, params: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
+    for name, value in params.items():
+        if name not in kinds:
+            names = ", ".join(sorted(kinds)) or "none"
+            raise UsageError(f"{method} has no parameter {name!r}", f"its parameters: {names}")
+        if value is not None:
+            names_files = METHODS[method].names_files or name == "directory"
+            _check(name, value, kinds[name], names_files=names_files)
 
 
 def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None:
@@ -95,7 +100,8 @@ def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None
     File names may contain any bytes of the shell except NUL.
     """
     kinds, expected = _KINDS.get(annotation.removesuffix(" | None"), _TEXT)
-    texts = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) else []
+    one = [value] if isinstance(value, str) else []
+    texts = value if isinstance(value, list | tuple) else one
     fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
     if not fits or not all(isinstance(text, str | Path) for text in texts):
         raise UsageError(

@@ -252,9 +252,10 @@ class Memories:
         where to store. `project` is a name or a folder. A memory that cannot be stored is reported
         with its line; the others are stored.
         """
+        place = "inbox" if inbox else "direct"
         return memories.capture_memories(
             self._runtime, text, entered_by=by or entered_by, project=project, session=session,
-            mode=self._runtime.config.agents.capture if auto else "inbox" if inbox else "direct",
+            mode=self._runtime.config.agents.capture if auto else place,
             statements=statements, dry_run=dry_run, force=force, sources=self._sources(source),
             typed_in=options.typed_in(directory, names(session), project),
         )  # fmt: skip

@@ -48,7 +48,7 @@ def read_scope(
             )
         sources = [vault] if vault else sources
         folders.append(path)
-    projects = tuple(dict.fromkeys(name.strip() for name in options.get("projects", ())))
+    projects = tuple(dict.fromkeys(map(str.strip, options.get("projects", ()))))
     roots = [vault.path for vault in config.sources if not sources or vault.name in sources]
     spelled, absent = _resolve_spelling(folders, roots)
     return Scope(tuple(sources), spelled, projects), absent

@@ -26,6 +26,13 @@ class Options(NamedTuple):
     quiet: bool = False
     verbose: bool = False
 
+    @property
+    def log_level(self) -> str:
+        """The level at which the daemon and the server log."""
+        if self.verbose:
+            return "debug"
+        return "warning" if self.quiet else "info"
+
 
 Run = Callable[[Options, dict[str, Any]], int | None]
 """Runs a command and returns its exit code, or None for 0.

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -134,17 +134,7 @@ def run_agent_status(options: Options, args: dict[str, Any]) -> None:
     for state in states:
         paths = ", ".join(state.get("paths") or [state["path"]])
         lines.append(f"{state['client']:<12} {state['scope']:<8} {state['state']}: {paths}")
-        notes = [
-            state.get("problem", ""),
-            *(f"{path} is missing" for path in state.get("gone", ())),
-        ]
-        notes += [f"{path} was changed after the installation" for path in state.get("changed", ())]
-        notes.append(
-            "the hooks need your approval: start codex once"
-            if state.get("trusted") is False
-            else ""
-        )
-        lines += [f"{'':<13}{note}" for note in notes if note]
+        lines += [f"{'':<13}{note}" for note in _notes(state)]
     fault = _fault_file(options)
     answer: dict[str, Any] = {"results": states, "total": len(states), "command": list(program)}
     if fault.is_file():
@@ -156,6 +146,16 @@ def run_agent_status(options: Options, args: dict[str, Any]) -> None:
             options,
             "To update, run: vault-index agent install CLIENT (with --project for a project)",
         )
+
+
+def _notes(state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what needs the attention of the user in the connection of a client."""
+    if state.get("problem"):
+        yield state["problem"]
+    yield from (f"{path} is missing" for path in state.get("gone", ()))
+    yield from (f"{path} was changed after the installation" for path in state.get("changed", ()))
+    if state.get("trusted") is False:
+        yield "the hooks need your approval: start codex once"
 
 
 @takes(

@@ -44,8 +44,8 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
 
     home = home_of(options)
     answer = {"config": str(home.config_file), **_configure(home, args)}
-    left_out = CLIENTS if "no_sessions" in args else ("opencode",) if "no_opencode" in args else ()
-    answer["sessions"] = _sessions(options, left_out)
+    left_out = ("opencode",) if "no_opencode" in args else ()
+    answer["sessions"] = _sessions(options, CLIENTS if "no_sessions" in args else left_out)
     answer["opencode"] = next(
         (row["path"] for row in answer["sessions"] if row["client"] == "opencode"), None
     )
@@ -227,12 +227,7 @@ def run_watch(options: Options, args: dict[str, Any]) -> int:
     from vault_index.mcp_server.toolbox import answer_tool
 
     gc.enable()
-    level = "debug" if options.verbose else "warning" if options.quiet else "info"
-    return run(
-        home_of(options),
-        log_level=level,
-        tools=answer_tool,
-    )
+    return run(home_of(options), log_level=options.log_level, tools=answer_tool)
 
 
 def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:

@@ -142,8 +142,9 @@ def progress_bar(*, quiet: bool) -> Iterator[Progress]:
                     bar.stop_task(earlier)
                 tasks[stage] = bar.add_task(_LABELS.get(stage, stage), total=total or None, rate="")
             task = next(task for task in bar.tasks if task.id == tasks[stage])
-            speed = task.speed
-            rate = f"{speed:,.0f}/s" if speed and speed >= 10 else f"{speed:.1f}/s" if speed else ""
+            speed = task.speed or 0
+            digits = 0 if speed >= 10 else 1
+            rate = f"{speed:,.{digits}f}/s" if speed else ""
             bar.update(tasks[stage], completed=done, total=total or None, rate=rate)
 
         yield show

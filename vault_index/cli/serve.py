@@ -44,12 +44,11 @@ def run_serve(options: Options, args: dict[str, Any]) -> int:
     from vault_index.serve.run import run
 
     gc.enable()
-    level = "debug" if options.verbose else "warning" if options.quiet else "info"
     return run(
         home_of(options),
         home_options(options),
         listen=args.get("listen", ""),
-        log_level=level,
+        log_level=options.log_level,
         say=partial(remark, options),
     )
 

@@ -102,9 +102,9 @@ def _typed(kind: Any, value: object, folder: Path) -> Any:
             return tuple(value)
     elif kind == TEXTS_OR_ALL and isinstance(value, bool):
         return value or ()
-    elif kind is float and isinstance(value, int) and not isinstance(value, bool):
+    elif kind is float and type(value) is int:
         return float(value)
-    elif kind in (str, int, float, bool) and type(value) is kind:
+    elif type(value) is kind:
         return value
     shown = without_password(json.dumps(plain(value), default=str, ensure_ascii=False))
     raise BadValueError(f"must be {_NAMES[kind]}, not {shown}")

@@ -273,9 +273,8 @@ def _links_out(root: str) -> dict[str, str]:
 def is_noise(relative: str, *, folder: bool) -> bool:
     """Return whether an event at this relative path cannot concern a document."""
     *above, name = relative.split("/")
-    if not all(is_folder_name(part) for part in above):
-        return True
-    return not (is_folder_name(name) if folder else is_document_name(name)) if name else False
+    could_be = is_folder_name if folder else is_document_name
+    return not all(map(is_folder_name, above)) or (name != "" and not could_be(name))
 
 
 def _may_lead_to_folder(path: str, *, gone: bool) -> bool:

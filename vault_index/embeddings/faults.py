@@ -221,9 +221,9 @@ def _quote(message: str, request: Request) -> str:
     if not words or words.startswith("<"):
         return ""
     # Some servers repeat the request, but texts of notes must not appear in logs or messages.
-    pieces = {words[i : i + _SHARED] for i in range(max(len(words) - _SHARED, 0) + 1)}
+    pieces = {words[i : i + _SHARED] for i in range(len(words) - _SHARED + 1)}
     sent = [" ".join(text.split()) for text in request.texts]
-    if any(piece in text for text in sent for piece in pieces if len(piece) == _SHARED):
+    if any(piece in text for text in sent for piece in pieces):
         return ""
     if any(text and text in words for text in sent):
         return ""

@@ -1,7 +1,7 @@
 """Past and future costs of vectors: plan and state of embedding, and the privacy ledger."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
 
 from vault_index.errors import VaultIndexError
@@ -12,7 +12,7 @@ from vault_index.results.status import Privacy, SentDocument, SentRecord
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
 from vault_index.store.connection import count_rows
-from vault_index.store.records import DocumentState
+from vault_index.store.records import DocumentState, PendingChunk
 from vault_index.store.spaces import document_states, pending_chunks, read_spaces
 from vault_index.store.state import State
 from vault_index.times import local_day
@@ -43,15 +43,7 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
         cached = cache.embeddings(space, [chunk.embed_key for chunk in lacking])
     free = pending = lacking
     if embedder.remote:
-        moment, documents = runtime.moments(), {chunk.document for chunk in lacking}
-        leaving, kept = (
-            moment.leaving(documents),
-            moment.staying(lambda: dict.fromkeys(documents, 1)),
-        )
-        free = [chunk for chunk in lacking if chunk.document.id not in kept]
-        pending = [
-            chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached
-        ]
+        free, pending = _to_send(runtime, lacking, cached)
     missing = {
         chunk.embed_key: chunk.embed_text for chunk in pending if chunk.embed_key not in cached
     }
@@ -69,6 +61,18 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
         daily_token_limit=settings.daily_token_limit,
         unread=len(free) - len(pending),
     )
+
+
+def _to_send(
+    runtime: Runtime, lacking: list[PendingChunk], cached: Collection[bytes]
+) -> tuple[list[PendingChunk], list[PendingChunk]]:
+    """Return the chunks that may leave, and those of them that wait for no reading of a note."""
+    moment, documents = runtime.moments(), {chunk.document for chunk in lacking}
+    leaving, kept = moment.leaving(documents), moment.staying(lambda: dict.fromkeys(documents, 1))
+    free = [chunk for chunk in lacking if chunk.document.id not in kept]
+    return free, [
+        chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached
+    ]
 
 
 def embed_status(runtime: Runtime) -> EmbedStatus:

@@ -24,13 +24,8 @@ _START = "vault-index service restart, or vault-index watch"
 
 def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> Iterator[Problem]:
     """Yield problems of settings, daemon and disk."""
-    pid = (
-        daemon.pid
-        if daemon.running
-        else os.getpid()
-        if _number(home.daemon_lock) == os.getpid()
-        else None
-    )
+    own = os.getpid() if _number(home.daemon_lock) == os.getpid() else None
+    pid = daemon.pid if daemon.running else own
     yield from _left_behind(home) if pid is None else _settings(home, config, pid)
     yield from space_problems(home.data_dir, _free(home.data_dir))
     if config.embedding.provider == "openai":

@@ -418,9 +418,6 @@ def _fault_problems(found: Sequence[tuple[str, Fault]]) -> Iterator[Problem]:
 
 
 def _fault_problem(fault: Fault) -> Problem:
-    place = (
-        f"{fault.path}:{fault.line}: " if fault.line else f"{fault.path}: " if fault.path else ""
-    )
-    return Problem(
-        fault.code, f"{place}{fault.message}", _HINTS.get(fault.code, "correct the file")
-    )
+    place = f"{fault.path}:{fault.line}" if fault.line else fault.path
+    message = ": ".join(filter(None, (place, fault.message)))
+    return Problem(fault.code, message, _HINTS.get(fault.code, "correct the file"))

@@ -151,22 +151,26 @@ class Moment:
         sources = map(
             scope.is_private_source, filters.sources or self._sources.keys() - scope.unconfigured
         )
-        at_paths = (
-            question.found(Filters(paths=filters.paths), _MOST_PATHS) if filters.paths else ()
-        )
-        named = (normpath(path).strip("/.") for path in filters.paths)
         if (
             (any if filters.sources else all)(sources)
             or any(map(scope.keeps, _named_by(filters)))
-            or any(scope.keeps_path(path, filters.sources) for path in named)
-            or any(scope.keeps_path(one.path, [one.source]) for one in at_paths)
-            or len(at_paths) == _MOST_PATHS
+            or (filters.paths and self._names_private_path(question))
         ):
             return True
         if not question.limited and filters == Filters():
             return False
         found = [keeps(one) for one in question.found(filters, _JUDGED)]
         return False not in found or (bool(filters.sessions) and found != [False] * len(found))
+
+    def _names_private_path(self, question: Question) -> bool:
+        filters, keeps_path = question.filters, self._scope.keeps_path
+        named = (normpath(path).strip("/.") for path in filters.paths)
+        found = question.found(Filters(paths=filters.paths), _MOST_PATHS)
+        return (
+            len(found) == _MOST_PATHS
+            or any(keeps_path(path, filters.sources) for path in named)
+            or any(keeps_path(one.path, [one.source]) for one in found)
+        )
 
     def check_receiver(self, space: VectorSpace, *, of_query: bool = False) -> None:
         """Raise EmbedderRefused if the settings no longer name this server and model.
@@ -231,14 +235,7 @@ class Moment:
             own.session
         ):
             own = own._replace(session="")  # a note may use this key for anything
-        # If the folder of a project was recorded, its name adds nothing.
-        placed = {
-            form for one in recorded if one.folders for form in map(project_form, one.projects)
-        }
-        is_recorded = (
-            bool(placed) and placed.issuperset(map(project_form, own.projects)) and not own.folders
-        )
-        return recorded if is_recorded else (own, *recorded)
+        return recorded if _adds_nothing(own, recorded) else (own, *recorded)
 
     def _left_out(self, document: DocumentState) -> bool:
         client = self._scope.clients.get(document.source)
@@ -253,6 +250,13 @@ class Moment:
             return os.path.lexists(source.config.path / document.path)
         except VaultIndexError:
             return False
+
+
+def _adds_nothing(own: Origin, recorded: Sequence[Origin]) -> bool:
+    """Return whether an origin only names projects whose folders were recorded."""
+    placed = {form for one in recorded if one.folders for form in map(project_form, one.projects)}
+    named = set(map(project_form, own.projects))
+    return bool(placed) and named <= placed and not own.folders
 
 
 def _named_by(filters: Filters) -> list[Origin]:

@@ -146,13 +146,8 @@ def read_document(
     quotable = raw.kind == "session" and settings.deleted[1]
     text, omitted = without_quotes(raw.text, *settings.deleted) if quotable else (raw.text, None)
     ordinary = partial(parse, memory=raw.kind == "memory")
-    read = (
-        parse_canvas
-        if path.endswith(".canvas")
-        else parse_transcript
-        if raw.kind == "session"
-        else ordinary
-    )
+    markdown = parse_transcript if raw.kind == "session" else ordinary
+    read = parse_canvas if path.endswith(".canvas") else markdown
     parsed = read(text, path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
@@ -207,12 +202,7 @@ def describe(
     own = front if memory else {}  # for keys that mean something only in memories
     named = not (memory and _is_made(path, front))
     given = parsed.title_given and (parsed.title_in_text or named)
-    searched = parsed._replace(title_given=given)
-    # Model, folder and version are the same in most sessions, and would only be noise.
-    if kind == "session":
-        searched = searched._replace(
-            frontmatter={key: front.get(key) for key in ("project", "tags")}
-        )
+    stated = parsed.title if given and parsed.title_in_text else ""
     return DocumentRow(
         uid=_uid(kind, front, raw.ref.source, path),
         source=raw.ref.source,
@@ -240,20 +230,33 @@ def describe(
         links=parsed.links,
         chunks=tuple(
             _chunk_rows(
-                path if named else _still_said(path, parsed.title), searched, chunks, fields
+                path if named else _still_said(path, parsed.title),
+                _searched(parsed, kind, given=given),
+                chunks,
+                fields,
             )
         ),
-        identity=memory_identity(
-            raw.text, front, searched.title if given and searched.title_in_text else ""
-        )
-        if memory
-        else None,
+        identity=memory_identity(raw.text, front, stated) if memory else None,
         title_given=given,
         name_given=named,
         omitted=omitted,
         **_times(raw, front, own, born),
         **_filter_columns(front, own),
     )
+
+
+def _without_keys(text: str, front: Mapping[str, Any]) -> str:
+    """Drop the keys of frontmatter from a text."""
+    return _KEY.sub(lambda key: "" if key[1] in front else key[0], text)
+
+
+def _searched(parsed: ParsedDocument, kind: Kind, *, given: bool) -> ParsedDocument:
+    """Return the document with the title and the fields that search uses."""
+    front = parsed.frontmatter
+    if kind == "session":
+        # Model, folder and version are the same in most sessions, and would only be noise.
+        front = {key: front.get(key) for key in ("project", "tags")}
+    return parsed._replace(title_given=given, frontmatter=front)
 
 
 def _times(
@@ -350,6 +353,7 @@ def _chunk_rows(
     fields = index_text("\n".join(scalars(searched))[:room])
     for number, chunk in enumerate(both):
         of_fields = number < len(texts)
+        text = _without_keys(chunk.text, front) if of_fields else chunk.text
         headings = _within(chunk.headings, room)
         context = "" if of_fields else embedding_context(parsed, headings, room)
         yield ChunkRow(
@@ -367,11 +371,7 @@ def _chunk_rows(
                 tags,
                 fields if given or number == len(texts) else f"{title}\n{fields}",
                 place,
-                index_text(
-                    _KEY.sub(lambda key: "" if key[1] in front else key[0], chunk.text)
-                    if of_fields
-                    else chunk.text
-                ),
+                index_text(text),
             ),
             of_fields=of_fields,
         )

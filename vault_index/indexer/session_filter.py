@@ -41,26 +41,26 @@ def to_index(
         source.client.forget(out)
     refs = [ref for ref in scan.refs if session_in(ref.path) not in out]
     if scan.vanished or scan.unreadable:  # keep indexed sessions, and read only the others
-        refs = [ref for ref in refs if ref.path not in scan.kept or ref.path not in known]
+        hidden: Set[str] = scan.kept & known.keys()
     else:
-        kept = {path for path in scan.kept if session_in(path) not in out}
         alive = sum(ref.path not in scan.kept for ref in refs) if same else 0
-        hidden = _delete(source, scan.kept, kept & known.keys(), known, alive)
+        hidden = _delete(source, scan.kept, out, known, alive)
         # Do not index other traces of them (prompts) instead.
         put_forgotten(state, list(filter(source.session, map(session_in, hidden))))
-        refs = [ref for ref in refs if ref.path not in hidden]
     anew = {path: known[path]._replace(made_with="") for path in scan.unkept & known.keys()}
+    refs = [ref for ref in refs if ref.path not in hidden]
     return scan._replace(refs=tuple(refs)), {**known, **anew}
 
 
 def _delete(
-    source: SessionSource, kept: Collection[str], indexed: Set[str], known: Known, alive: int
+    source: SessionSource, kept: Set[str], out: Collection[str], known: Known, alive: int
 ) -> set[str]:
     """Delete the expired copies of `kept`, and those that the client recorded as deleted.
 
-    Return their paths. `alive` is the number of sessions that the client has, or 0 if its list
-    cannot be trusted.
+    Return their paths. `out` are the forgotten sessions. `alive` is the number of sessions that the
+    client has, or 0 if its list cannot be trusted.
     """
+    indexed = (path for path in kept & known.keys() if session_in(path) not in out)
     gone = {path for path in indexed if known[path].stamp.ctime_ns != KEPT}
     expired = _expire(source, kept)
     return expired | _follow(source, gone) if alive and len(gone) <= max(alive, _FEW) else expired

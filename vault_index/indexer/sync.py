@@ -142,13 +142,7 @@ class Synchroniser:
             self._report_vanished(source, scan, len(known))
             if not scan.refs:
                 return
-        answered = {ref.path for ref in scan.refs}
-        comparable = {
-            path: row for path, row in known.items() if path in answered or scan.knows(path)
-        }
-        plan = diff(scan.refs, comparable, self._settings.made_with(source))
-        if "" not in places:
-            self._look_for_other_names(source, set(places) - answered, scan, plan)
+        plan = self._plan(source, scan, known, places)
         self._add(problems=scan.problems, scanned=len(scan.refs), unchanged=plan.unchanged)
         if dry_run:
             self._add(added=len(plan.added), changed=len(plan.changed), removed=len(plan.removed))
@@ -159,6 +153,19 @@ class Synchroniser:
         self._apply(source, plan)
         if self._report.finished:
             self._report_faults(name, scan.faults, places)
+
+    def _plan(
+        self, source: Source, scan: Scan, known: Mapping[str, KnownDocument], places: Sequence[str]
+    ) -> Plan:
+        """Compare a scan with the index."""
+        answered = {ref.path for ref in scan.refs}
+        comparable = {
+            path: row for path, row in known.items() if path in answered or scan.knows(path)
+        }
+        plan = diff(scan.refs, comparable, self._settings.made_with(source))
+        if "" not in places:
+            self._look_for_other_names(source, set(places) - answered, scan, plan)
+        return plan
 
     def _report_vanished(self, source: Source, scan: Scan, known: int) -> None:
         kept = (
@@ -235,9 +242,11 @@ class Synchroniser:
                         taken |= self._put_all(read_now, places)
                         self._progress("text", done, len(work))
                     count_words(self._writer)
-        if not self._report.finished:
-            return
-        gone = [row for row in plan.removed if row.id not in taken]
+        if self._report.finished:
+            self._remove(source, [row for row in plan.removed if row.id not in taken])
+
+    def _remove(self, source: Source, gone: Sequence[KnownDocument]) -> None:
+        """Remove rows from the index, and what it has quoted from them."""
         lost = self._writer.texts_of_memories(row.id for row in gone)
         alone = self._writer.memories_alone(row.id for row in gone)
         if alone:
@@ -328,45 +337,47 @@ class Synchroniser:
         written: set[int] = set()
         if not read_now:
             return written
-        replaced = [row.id for _, _, old, moved in read_now if (row := old or moved)]
+        rows = [old or moved for _, _, old, moved in read_now]
+        replaced = [row.id for row in rows if row]
         before = self._writer.memories_alone(replaced) if replaced else {}
         seen = [
-            _seen(read, before.get(row.id) if (row := old or moved) else None)
-            for _, read, old, moved in read_now
+            _seen(read, before.get(row.id) if row else None)
+            for (_, read, _, _), row in zip(read_now, rows, strict=True)
         ]
         if memories := [one for one in seen if one is not None]:
             self._revisions.observe(memories, gone)
         for ref, read, old, moved in read_now:
             with self._guarded(ref):
-                row = old or moved
-                # Write even if only the file time changed: dates can depend on it. Unchanged
-                # chunks cost nothing.
-                self._put(read, row.id if row else None)
-                written |= {row.id} if row else set()
-                if old and (old.content_hash, old.made_with) == (
-                    read.row.content_hash,
-                    read.row.made_with,
-                ):
-                    self._add(unchanged=1)
-                else:
-                    self._add(
-                        changed=bool(old),
-                        moved=bool(moved),
-                        added=not row,
-                        chunks=len(read.row.chunks),
-                    )
+                written |= self._put(read, old, moved)
         read_now.clear()
         return written
 
-    def _put(self, read: Read, replaces: int | None) -> None:
+    def _put(self, read: Read, old: KnownDocument | None, moved: KnownDocument | None) -> set[int]:
+        """Write one document, and return the id of the replaced row.
+
+        Write even if only the file time changed: dates can depend on it. Unchanged chunks cost
+        nothing.
+        """
+        replaces = {row.id for row in (old, moved) if row}
         known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
-        self._writer.put_document(read.row, read.faults, replaces, known)
+        self._writer.put_document(read.row, read.faults, next(iter(replaces), None), known)
+        made = read.row.content_hash, read.row.made_with
+        if old and (old.content_hash, old.made_with) == made:
+            self._add(unchanged=1)
+        else:
+            self._add(
+                changed=bool(old),
+                moved=bool(moved),
+                added=not replaces,
+                chunks=len(read.row.chunks),
+            )
         if read.row.kind == "memory" and self._settings.deleted[1]:
             self._restored(read.row)
         broken = [fault for fault in read.faults if fault.code == "frontmatter"]
         self._broken += [
             f"{shown_name(read.row.path)}:{fault.line}: {fault.message}" for fault in broken
         ]
+        return replaces
 
     @contextmanager
     def _guarded(self, ref: DocumentRef) -> Iterator[None]:

@@ -193,6 +193,11 @@ async def _folders(context: Context, asker: Asker) -> list[str]:
     return folders
 
 
+def _shows_forms(client: types.ClientCapabilities | None) -> bool:
+    way = client.elicitation if client else None
+    return way is not None and (way.form is not None or way.url is None)
+
+
 async def _asked_first(
     context: Context, asker: Asker, asked: types.CallToolRequestParams
 ) -> Answer | types.InputRequiredResult | None:
@@ -201,8 +206,7 @@ async def _asked_first(
     None to continue, also if the client cannot ask the user.
     """
     session, new = context.session, context.protocol_version in MODERN_PROTOCOL_VERSIONS
-    way = session.client_capabilities.elicitation if session.client_capabilities else None
-    if way is None or (way.url and not way.form) or not (new or session.can_send_request):
+    if not _shows_forms(session.client_capabilities) or not (new or session.can_send_request):
         return None
     question = await _in_thread(_question, asker, asked.name, asked.arguments or {})
     if not question:

@@ -107,9 +107,9 @@ def _work(work: Record | None) -> str:
     progress = f"{work['done']:,} of {work['total']:,}" if work["total"] else f"{work['done']:,}"
     rate = f"{work['rate']:,.0f}/s" if work["rate"] >= 10 else f"{work['rate']:.1f}/s"
     seconds = work["seconds_left"]
-    left = (
-        "" if seconds is None else f"{duration(seconds) if seconds >= 60 else f'{seconds} s'} left"
-    )
+    left = ""
+    if seconds is not None:
+        left = f"{duration(seconds)} left" if seconds >= 60 else f"{seconds} s left"
     return joined(f"{_DOING.get(work['stage'], work['stage'])} {progress}", rate, left)
 
 
@@ -179,11 +179,8 @@ def _settings(answer: Record, width: int) -> Blocks:
 
 def _sync(report: Record, width: int) -> Blocks:
     failed, pending = report["failed"], report["pending"]
-    done = (
-        ("Done", "bold")
-        if failed
-        else ("Text is up to date" if pending else "Up to date", "bold green")
-    )
+    up_to_date = "Text is up to date" if pending else "Up to date"
+    done = ("Done", "bold") if failed else (up_to_date, "bold green")
     changes = [
         f"{report[key]:,} {key}" for key in ("added", "changed", "moved", "removed") if report[key]
     ]

@@ -34,6 +34,8 @@ _BETWEEN = " │ "
 _REMOVED = "2 remove  "
 _COMPACT = 8
 """Number of lines for a memory up to which no line stays blank."""
+_MARKS = {(False, True): "«", (True, False): "»"}
+"""Marks before a word, by whether the word before it differs, and whether it does."""
 _WORDS = re.compile(r"(\s+)")
 
 
@@ -177,6 +179,6 @@ def _text(words: Sequence[str], same: set[int], *, color: bool) -> Text:
         if color:
             text.append(word, "bold yellow" if new else "")
         else:
-            text.append(("«" if new and not differs else "»" if differs and not new else "") + word)
+            text.append(_MARKS.get((differs, new), "") + word)
         differs = new
     return text.append("»") if differs and not color else text

@@ -34,7 +34,8 @@ def count_of(result: Record) -> str:
 def spent(seconds: int) -> str:
     """Format a duration in seconds, rounded to minutes: `3 h 12 min`, `<1 min`."""
     hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else "<1 min"
+    short = f"{minutes} min" if minutes else "<1 min"
+    return f"{hours} h {minutes} min" if hours else short
 
 
 def summary_head(result: Record) -> str:
@@ -46,7 +47,8 @@ def summary_head(result: Record) -> str:
     since, until = when(result["since"]), when(result["until"] or "")
     if until and ":" not in until:
         until = str(date.fromisoformat(until) - timedelta(1))
-    time = f"On {since}" if since == until else f"Since {since}{f' until {until}' if until else ''}"
+    ending = f" until {until}" if until else ""
+    time = f"On {since}" if since == until else f"Since {since}{ending}"
     if not result["results"]:
         return f"{time}: no sessions"
     return f"{time}: {_joined(counted(result['sessions'], 'session'), result)}"
@@ -91,7 +93,8 @@ def _joined(first: str, record: Record, mark: str = "") -> str:
 
 def _touched(record: Record) -> str:
     edits, reads = record.get("edits"), record.get("reads")
-    return f"wrote{_times(edits)}" if edits else f"read{_times(reads)}" if reads else ""
+    read = f"read{_times(reads)}" if reads else ""
+    return f"wrote{_times(edits)}" if edits else read
 
 
 def _times(count: int) -> str:
@@ -120,4 +123,5 @@ def _limited(texts: list[str], total: int = 0) -> str:
 def _from_to(one: Record) -> str:
     """Return the time span without the year, which the head of the summary shows."""
     began, ended = moment(one["began"])[5:], moment(one["ended"])[5:]
-    return began if began == ended else f"{began}–{ended[6:] if began[:5] == ended[:5] else ended}"
+    end = ended[6:] if began[:5] == ended[:5] else ended
+    return began if began == ended else f"{began}–{end}"

@@ -326,9 +326,8 @@ def _tags(result: Record, width: int) -> Blocks:
 
 def _stored(answer: Record, width: int) -> Blocks:
     answer, near = stored(answer)
-    done = (
-        "Stored" if answer["created"] else "Already stored" if answer["duplicate_of"] else "Changed"
-    )
+    other = "Already stored" if answer["duplicate_of"] else "Changed"
+    done = "Stored" if answer["created"] else other
     same = (
         GAP,
         line(("Memories on the same subject:", "bold")),

@@ -29,6 +29,7 @@ _PROPERTIES = (
     "Result,NRestarts,MemoryCurrent"
 )
 _NO_NAMESPACE = "226"
+_FLAGS = {True: "yes", False: "no"}
 _UNCOUNTED = 2**63
 """systemd reports unknown memory as the largest 64-bit number."""
 
@@ -216,8 +217,7 @@ def render(sections: Mapping[str, Mapping[str, Any]], *comments: str) -> str:
 def _lines(directives: Mapping[str, Any]) -> Iterable[str]:
     for key, value in directives.items():
         for item in value if isinstance(value, list) else [value]:
-            text = ("yes" if item else "no") if isinstance(item, bool) else item
-            yield f"{key}={text}"
+            yield f"{key}={_FLAGS[item] if isinstance(item, bool) else item}"
 
 
 def _quoted(word: str, *, command: bool = False) -> str:

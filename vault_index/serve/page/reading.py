@@ -55,9 +55,10 @@ def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
     if named:
         found = get(*name)
     lines = found.pop("content").removesuffix("\n").split("\n")
-    read = _tree("\n".join(lines)) if sum(map(len, lines)) <= _MOST_PARSED else None
+    read: Rendered | None = None
     starts: Sequence[int] = range(1, len(lines) + 1)
-    if read:
+    if sum(map(len, lines)) <= _MOST_PARSED:
+        read = _tree("\n".join(lines))
         starts = sorted({1, *(node[1]["line"] for node in read.nodes)})
     start, end = _part(
         lines, starts, min(first, len(lines)), min(last, len(lines)), _text(params, "part")
