@@ -29,6 +29,7 @@ RIDDLES = re.compile(
 WORDS_A_RIDDLE = {"docs": 333, "messages": 333, "docstrings": 250}
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+DECISIONS = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.comprehension, ast.Assert)
 NOW = ("date.today", "datetime.now", "datetime.today", "time.time")
 WAITS = {"wait": 0, "result": 0, "until": 1}
 """Calls that wait, and the argument that holds the time."""
@@ -57,6 +58,24 @@ def is_executable(node: ast.AST) -> bool:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
         return False
     return isinstance(node, ast.stmt) and not isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def test_house_functions_are_simple() -> None:
+    """At most 14 decisions, `and` and `or` among them (ruff counts none), and no nested conditional expression."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.IfExp):
+                assert sum(isinstance(one, ast.IfExp) for one in ast.walk(node)) == 1, f"{path}:{node.lineno}"
+            if isinstance(node, DEFINITIONS[:2]):
+                assert decisions(node) < 15, f"{path}:{node.lineno}"
+
+
+def decisions(node: ast.AST) -> int:
+    """Those of a node and all below it, without inner functions."""
+    own = isinstance(node, DECISIONS) + len(getattr(node, "ifs", ()))
+    more = len(node.values) - 1 if isinstance(node, ast.BoolOp) else 0
+    below = (one for one in ast.iter_child_nodes(node) if not isinstance(one, DEFINITIONS))
+    return own + more + sum(map(decisions, below))
 
 
 def test_house_prose_is_plain() -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,35 +124,7 @@ class WriteSide:
         """
         started = time.monotonic()
         cancel = cancel or CancelToken()
-
-        def text() -> SyncReport:
-            if anew and (damage := index_damage(self._home.index_db)):
-                raise IndexCorruptError(damage)
-            if anew:
-                self._cursors.clear()
-                self._open_writer().remove_everything()
-            if not dry_run and (
-                everything or read_meta(self._open_writer(), ROWS_MADE_WITH) != str(ROWS_VERSION)
-            ):
-                self._open_writer().mark_stale()
-                write_meta(self._open_writer(), ROWS_MADE_WITH, str(ROWS_VERSION))
-            wanted, unread = places, self._unread()
-            # Because of this key, a state that is missing later counts as lost.
-            if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
-                write_meta(self._open_writer(), STATE_MADE, "made")
-            if self._config.sessions.mirror and not dry_run and not unread:
-                wanted = self._with_mirror(places, progress, cancel)
-                if cancel.cancelled:
-                    return SyncReport(finished=False)
-            report = self._synchroniser(progress, cancel).sync(
-                self._sources, wanted, dry_run=dry_run
-            )
-            if report.finished and not dry_run:
-                write_meta(self._open_writer(), SYNCED_AT, str(time.time()))
-                if places is None:
-                    self._open_writer().clean(nullcontext())
-            return report
-
+        text = partial(self._sync_text, places, progress, cancel, everything, anew, dry_run)
         with self._held("sync"):
             report, repaired = (
                 (text(), ()) if dry_run else self._repairing(text, whole=places is None)
@@ -174,6 +147,40 @@ class WriteSide:
             problems=(*repaired, *report.problems, *filled.problems),
             finished=report.finished and filled.finished,
         )
+
+    def _sync_text(
+        self,
+        places: Mapping[str, Sequence[str]] | None,
+        progress: Progress,
+        cancel: CancelToken,
+        everything: bool,
+        anew: bool,
+        dry_run: bool,
+    ) -> SyncReport:
+        if anew and (damage := index_damage(self._home.index_db)):
+            raise IndexCorruptError(damage)
+        if anew:
+            self._cursors.clear()
+            self._open_writer().remove_everything()
+        if dry_run:
+            return self._synchroniser(progress, cancel).sync(self._sources, places, dry_run=True)
+        if everything or read_meta(self._open_writer(), ROWS_MADE_WITH) != str(ROWS_VERSION):
+            self._open_writer().mark_stale()
+            write_meta(self._open_writer(), ROWS_MADE_WITH, str(ROWS_VERSION))
+        wanted, unread = places, self._unread()
+        # Because of this key, a state that is missing later counts as lost.
+        if not (unread or read_meta(self._open_writer(), STATE_MADE)):
+            write_meta(self._open_writer(), STATE_MADE, "made")
+        if self._config.sessions.mirror and not unread:
+            wanted = self._with_mirror(places, progress, cancel)
+            if cancel.cancelled:
+                return SyncReport(finished=False)
+        report = self._synchroniser(progress, cancel).sync(self._sources, wanted)
+        if report.finished:
+            write_meta(self._open_writer(), SYNCED_AT, str(time.time()))
+            if places is None:
+                self._open_writer().clean(nullcontext())
+        return report
 
     def embed(
         self, *, rebuild: bool, progress: Progress, cancel: CancelToken | None = None
