@@ -147,9 +147,11 @@ def test_readers_show_or_count_every_message(
     for _ in range(chance.randrange(1, 4)):
         at = chance.randrange(len(whole))
         line = whole[at]
-        whole[at] = chance.choice((line[: chance.randrange(len(line) or 1)] + b"\n"[: chance.randrange(2)], line * 2,
-                                   line.rstrip(b"\n")))  # fmt: skip
-        if chance.random() < 0.3:
+        cut = line[: chance.randrange(len(line) or 1)]
+        if not cut.strip():  # nobody can see that a whole line is missing
+            cut = line
+        whole[at] = chance.choice((cut.rstrip(b"\n") + b"\n", line * 2, line.rstrip(b"\n")))
+        if file.suffix == ".jsonl" and chance.random() < 0.3:
             whole.insert(chance.randrange(len(whole)), whole.pop(at))
     file.write_bytes(b"".join(whole))
     os.utime(file, (1, 1))
