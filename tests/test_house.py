@@ -14,8 +14,8 @@ PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
 STATEMENTS = 23_930
 """Executable ones: without docstrings and imports."""
-MODULES = 292
-TEST_LINES = 44_700
+MODULES = 252
+TEST_LINES = 38_500
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -5,6 +5,7 @@ As an end, a period means its last day; as a start, its first.
 
 import re
 from calendar import monthrange
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 
 from vault_index.errors import UsageError
@@ -152,13 +153,11 @@ def _iso(found: date) -> str:
 def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
     """Return a day, or a moment if the text has a time."""
     text, today = text.strip(), now.date()
-    try:
+    with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text.upper())
         if len(text) <= len("2027-W05-1"):  # also `20270201`
             return moment.date()
         return moment if moment.tzinfo else moment.astimezone()
-    except (ValueError, OverflowError):
-        pass
     words = " ".join(re.sub(r"(?<=[a-z\d])[,.](?=\s|$)", " ", text.lower()).split())
     words = _SHORT.sub(lambda match: f"{match[1]} {_SHORT_UNITS[match[2]]}", words)
     if past := _PAST.fullmatch(words):

@@ -118,7 +118,7 @@ def test_capture_reads_a_file(tmp_path: Path, capsys: Out) -> None:
     capture = ["capture", str(tmp_path / "out.txt"), "--by", "bob"]
     assert answer(capsys, *capture, "--dry-run")["results"][0]["outcome"] == "would be created"
     assert answer(capsys, *capture)["results"][0]["outcome"] == "created"
-    assert answer(capsys, "stats", "--tags", "--agents")["agents"] == [{"agent": "bob", "count": 1}]
+    assert answer(capsys, "stats", "--agents")["results"] == [{"agent": "bob", "count": 1}]
 
 
 def test_add_and_update_print_human_and_toon_output(tmp_path: Path, capsys: Out) -> None:

@@ -1,3 +1,4 @@
+import os
 import shutil
 import struct
 import sys
@@ -65,7 +66,7 @@ def test_local_embedder_is_bit_identical_over_sessions_and_threads(
 ) -> None:
     expected = embedder.embed(TEXTS)
     for cores in (1, 3):
-        monkeypatch.setattr("vault_index.embeddings.inference._cores", lambda cores=cores: cores)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: range(cores), raising=False)
         other = LocalEmbedder(EmbeddingConfig())
         with ThreadPoolExecutor(2) as pool:
             assert [*pool.map(other.embed, [TEXTS, TEXTS])] == [expected, expected]

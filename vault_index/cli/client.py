@@ -3,19 +3,14 @@
 import gc
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from vault_index.api.methods import LONG, METHODS, READING
-from vault_index.cli.arguments import Options
-from vault_index.cli.present import answer_format, remark, show
+from vault_index.cli.arguments import Argument, Group, Options, Runner
+from vault_index.cli.present import Progress, answer_format, remark, show
 from vault_index.config.home import Home, find_home
 from vault_index.errors import BusyError, VaultIndexError
-
-if TYPE_CHECKING:  # most commands finish without a progress bar
-    from pathlib import Path
-
-    from vault_index.cli.present import Progress
-
 
 _HUNG_SECONDS = 20.0
 """Avoid a daemon for this long after a request to it timed out; same as in the plugin's link.ts."""
@@ -44,6 +39,17 @@ def ask_of_several(options: Options, method: str, params: dict[str, Any]) -> int
     answer = call(options, method, with_source(options, params))
     show(options, method, answer)
     return VaultIndexError.exit_code if answer.get("failed") else 0
+
+
+def passes_on(
+    method: str, *arguments: Argument | Group, description: str = "", several: bool = False
+) -> Runner:
+    """Declare a command that calls `method` with its arguments, as `ask` does.
+
+    `several` is whether it exits with 1 if an item failed.
+    """
+    run = ask_of_several if several else ask
+    return Runner(lambda options, args: run(options, method, args), arguments, description)
 
 
 def call(

@@ -5,15 +5,13 @@ import json
 import os
 import sys
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_index.cli.arguments import NO_EMBED, Group, Options, absolute, argument, flag, takes
 from vault_index.cli.client import call, call_here, call_with_progress, home_of, with_source
 from vault_index.cli.present import answer_format, print_error, remark, show
+from vault_index.config import Home
 from vault_index.errors import EmbedderError, UsageError, VaultIndexError
-
-if TYPE_CHECKING:  # spares the import of the configuration
-    from vault_index.config import Home
 
 
 @takes(

@@ -15,8 +15,8 @@ from vault_index.cli.arguments import (
     project_named,
     takes,
 )
-from vault_index.cli.client import ask, call, with_source
-from vault_index.cli.present import remark, show, show_value
+from vault_index.cli.client import ask, call, passes_on, with_source
+from vault_index.cli.present import remark, show_value
 from vault_index.errors import NotFoundError
 from vault_index.fields import KINDS, SORTS
 
@@ -24,7 +24,8 @@ _HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
 """Beginnings of paths that are relative to the working folder or the user's home."""
 
 
-@takes(
+run_list = passes_on(
+    "list",
     argument(
         "--sort",
         choices=SORTS,
@@ -35,39 +36,21 @@ _HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
     argument("--offset", metavar="N", type=natural, help="skip the first N (default: 0)"),
     FILTER_OPTIONS,
 )
-def run_list(options: Options, args: dict[str, Any]) -> None:
-    """List documents."""
-    ask(options, "list", args)
 
 
-@takes(
+run_tags = passes_on(
+    "tags",
     argument(
         "--kind", choices=KINDS, metavar="KIND", help="note, memory or session (default: all)"
     ),
     argument("--path", metavar="GLOB", help="count only documents with a matching path"),
 )
-def run_tags(options: Options, args: dict[str, Any]) -> None:
-    """List tags with their number of documents."""
-    ask(options, "tags", args)
 
 
-@takes(
-    flag("--tags", "count the documents of each tag"),
+run_stats = passes_on(
+    "stats",
     flag("--agents", "count the documents of each agent or person"),
 )
-def run_stats(options: Options, args: dict[str, Any]) -> None:
-    """Print counts of documents, chunks and tags, or of one of them in detail."""
-    if "tags" not in args:
-        ask(options, "stats", args)
-    elif "agents" not in args:
-        ask(options, "tags", {})
-    else:
-        source = with_source(options, {})
-        tags, agents = (
-            call(options, "tags", source),
-            call(options, "stats", {**source, "agents": True}),
-        )
-        show(options, "stats", {"tags": tags["results"], "agents": agents["results"]})
 
 
 @takes(

@@ -24,6 +24,7 @@ from vault_index.cli.client import (
     call,
     call_with_progress,
     home_of,
+    passes_on,
     with_source,
 )
 from vault_index.cli.present import remark, show, write
@@ -143,7 +144,8 @@ def run_capture(options: Options, args: dict[str, Any]) -> int:
     return ask_of_several(options, "capture", {**places, **args, **_project(args), "text": text})
 
 
-@takes(
+run_delete = passes_on(
+    "delete",
     argument(
         "ref",
         nargs="+",
@@ -152,10 +154,8 @@ def run_capture(options: Options, args: dict[str, Any]) -> int:
     ),
     flag("--permanent", "delete the files instead of moving them"),
     description="Move memories to the folder .trash/ of their vault, which Obsidian uses too.",
+    several=True,
 )
-def run_delete(options: Options, args: dict[str, Any]) -> int:
-    """Move memories to the trash; return 1 if one failed."""
-    return ask_of_several(options, "delete", args)
 
 
 _MEMORY = argument(
@@ -163,7 +163,8 @@ _MEMORY = argument(
 )
 
 
-@takes(
+run_history = passes_on(
+    "history",
     _MEMORY,
     argument("--limit", metavar="N", type=positive, help="maximum number (default: 20)"),
     argument("--offset", metavar="N", type=natural, help="skip the first N (default: 0)"),
@@ -171,12 +172,10 @@ _MEMORY = argument(
     "versions are kept, including edits by hand. If the vault is a git repository, its commits are "
     "listed too.",
 )
-def run_history(options: Options, args: dict[str, Any]) -> None:
-    """List the versions of a memory."""
-    ask(options, "history", args)
 
 
-@takes(
+run_diff = passes_on(
+    "diff",
     _MEMORY,
     argument(
         "--before",
@@ -186,12 +185,10 @@ def run_history(options: Options, args: dict[str, Any]) -> None:
     argument("--after", metavar="VERSION", help="newer version (default: the last)"),
     description="Print the difference between two versions of a memory as a unified diff.",
 )
-def run_diff(options: Options, args: dict[str, Any]) -> None:
-    """Print the difference between two versions of a memory."""
-    ask(options, "diff", args)
 
 
-@takes(
+run_revert = passes_on(
+    "revert",
     _MEMORY,
     argument(
         "--to",
@@ -201,22 +198,19 @@ def run_diff(options: Options, args: dict[str, Any]) -> None:
     description="Restore the file of a memory, byte for byte, to an earlier version. A deleted "
     "memory is restored too. The result is a new version, and `vault-index undo` undoes it.",
 )
-def run_revert(options: Options, args: dict[str, Any]) -> None:
-    """Restore a memory to an earlier version."""
-    ask(options, "revert", args)
 
 
-@takes(
+run_undo = passes_on(
+    "undo",
     description="Undo the last command that changed memories (add, update, delete, prune, capture, "
     "import …); run again to undo the one before. New files move to .trash/. If a file has changed "
     "since, nothing is undone, and the exit code is 5. `delete --permanent` cannot be undone.",
+    several=True,
 )
-def run_undo(options: Options, args: dict[str, Any]) -> int:
-    """Undo the last change of memories; return 1 if a file failed."""
-    return ask_of_several(options, "undo", args)
 
 
-@takes(
+run_archive = passes_on(
+    "archive",
     argument(
         "ref",
         nargs="+",
@@ -226,10 +220,8 @@ def run_undo(options: Options, args: dict[str, Any]) -> int:
     flag("--restore", "show the memories in search again"),
     description="Hide memories from search and recall; the query is:archived still finds them. "
     "Their files stay in place, and links to them still work.",
+    several=True,
 )
-def run_archive(options: Options, args: dict[str, Any]) -> int:
-    """Archive or restore memories; return 1 if one failed."""
-    return ask_of_several(options, "archive", args)
 
 
 @takes(
@@ -304,35 +296,27 @@ def _confirmed(options: Options, method: str, args: dict[str, Any], question: st
 @takes(
     argument("file", metavar="FILE", help="output file or folder; - is stdout"),
     flag("--force", "overwrite existing files"),
-    description="Export the memories of a vault to a JSON file (one array, all keys). If FILE ends "
-    "with .md, or with --markdown, write one markdown file. If FILE is a folder, ends with /, or "
-    "has no extension (with --markdown), write a folder of markdown files. `import` restores them "
-    "unchanged. Only you can read the files.",
+    description="Export the memories of a vault to a JSON file (one array, all keys). If FILE is a "
+    "folder, ends with /, or with --markdown, write a folder of markdown files, without the counts "
+    "of use. `import` restores them unchanged. Only you can read the files.",
 )
 def run_export(options: Options, args: dict[str, Any]) -> None:
     """Write the memories to a file, a folder or stdout."""
     source, name = with_source(options, {}), args["file"]
-    markdown = options.format == "markdown" or (
-        options.format == "auto" and name.lower().endswith(".md")
-    )
     if name == _STDIO:
         from vault_index.api import VaultIndex
 
         with VaultIndex.open(home_of(options)) as index:
-            write(index.export_json(markdown=markdown, **source).removesuffix("\n"))
+            write(index.export_json(**source).removesuffix("\n"))
         return
     place = absolute(name)
-    # `--markdown notes` is a folder, `--markdown notes.md` a file.
-    folder = (
-        name.endswith("/") or os.path.isdir(place) or (markdown and not os.path.splitext(name)[1])
-    )
-    params = {
-        **source,
-        "path": place,
-        "folder": folder,
-        "markdown": markdown,
-        "force": "force" in args,
-    }
+    folder = name.endswith("/") or os.path.isdir(place) or options.format == "markdown"
+    if name.lower().endswith(".md"):
+        raise UsageError(
+            "an export is a JSON file, or a folder of markdown files",
+            "give a name such as memories.json or memories/",
+        )
+    params = {**source, "path": place, "folder": folder, "force": "force" in args}
     show(options, "export", call(options, "export", params))
 
 

@@ -6,7 +6,7 @@ import sys
 import time
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_index.access import Token, Tokens
 from vault_index.api.scopes import end_of, read_scope, scope_warnings, token_row
@@ -15,14 +15,11 @@ from vault_index.cli.arguments import SEVERAL, Group, Options, argument, flag, t
 from vault_index.cli.client import home_of
 from vault_index.cli.connect import home_options
 from vault_index.cli.present import answer_format, remark, show, show_value
+from vault_index.config import Home
+from vault_index.config.schema import ServeConfig
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.serve.address import address_for_browsers, published_address
 from vault_index.times import iso_time, local_day
-
-if TYPE_CHECKING:
-    from vault_index.config import Home
-    from vault_index.config.schema import ServeConfig
-
 
 _CODE_SECONDS = 300.0
 _START_SECONDS = 20.0

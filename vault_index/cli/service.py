@@ -6,21 +6,19 @@ import re
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_index.cli.arguments import Options, absolute, argument, flag, positive, takes
 from vault_index.cli.client import home_of
 from vault_index.cli.daemon import daemon_at
 from vault_index.cli.present import answer_format, remark, show, show_value
+from vault_index.config import Config
 from vault_index.config.home import Home, private_folder
 from vault_index.disk import is_under
 from vault_index.errors import BusyError, NotFoundError, VaultIndexError
 from vault_index.service import service_here
 from vault_index.service.definition import Definition, daemon_command, environment
 from vault_index.times import iso_time
-
-if TYPE_CHECKING:  # avoids importing the configuration
-    from vault_index.config import Config
 
 _SERVE = flag(
     "--serve", "use the service of vault-index serve (default: the service of the daemon)"

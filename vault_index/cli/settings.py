@@ -1,16 +1,14 @@
 """`config`, `source`: read and change the settings and the indexed vaults."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_index.cli.arguments import SEVERAL, Options, absolute, argument, takes
 from vault_index.cli.client import home_of
 from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import remark, show, show_value
+from vault_index.config import Config, Home
 from vault_index.errors import UsageError, VaultIndexError
-
-if TYPE_CHECKING:  # avoids importing the configuration
-    from vault_index.config import Config, Home
 
 _KEY = argument(
     "key",
@@ -38,7 +36,7 @@ def run_config_set(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import get_value, set_value
 
     home = home_of(options)
-    judge = _choose_model if args["key"] in ("embedding.model", "embedding.dimensions") else None
+    judge = _check_model if args["key"] in ("embedding.model", "embedding.dimensions") else None
     set_value(home, args["key"], args["value"], options.source or "", judge)
     reload_daemon(options)
     value = get_value(home, args["key"], options.source or "", {})
@@ -60,17 +58,14 @@ def _next_step(home: "Home") -> str:
     return "To compute the vectors, run: vault-index embed (--plan estimates the cost)"
 
 
-def _choose_model(config: "Config") -> None:
-    """Check the model, unless a server is configured: its model may be set before the provider."""
-    if not config.embedding.base_url:
-        _check_model(config)
-
-
 def _check_model(config: "Config") -> None:
-    """Raise ConfigError or EmbedderError if the local embedder does not have this model."""
+    """Raise ConfigError or EmbedderError if the local embedder does not have this model.
+
+    The model of a configured server may be set before the provider.
+    """
     from vault_index.embeddings.spaces import check_model
 
-    if config.embedding.provider == "local":
+    if config.embedding.provider == "local" and not config.embedding.base_url:
         check_model(config.embedding)
 
 

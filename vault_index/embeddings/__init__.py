@@ -1,13 +1,11 @@
 """Embedders behind one Protocol: the local models, and servers with OpenAI's embeddings API."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from vault_index.config.schema import EmbeddingConfig
 from vault_index.errors import ConfigError, EmbedderRefused
 from vault_index.models import Vector, VectorSpace
-
-if TYPE_CHECKING:
-    from vault_index.config import EmbeddingConfig
 
 
 class Embedder(Protocol):
@@ -58,7 +56,7 @@ class Embedder(Protocol):
         """Release connections or the model; a running request fails soon."""
 
 
-def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -> Embedder | None:
+def open_embedder(config: EmbeddingConfig, space: VectorSpace | None = None) -> Embedder | None:
     """Return the configured embedder, or None for provider `none`.
 
     With `space`, return the embedder of that space; its model may be the one being replaced. Raises

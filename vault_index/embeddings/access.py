@@ -6,13 +6,10 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+from vault_index.config.schema import EmbeddingConfig
 from vault_index.errors import ConfigError, EmbedderRefused
-
-if TYPE_CHECKING:
-    from vault_index.config import EmbeddingConfig
 
 KNOWN_DIMENSIONS = {
     "text-embedding-3-small": 1536,
@@ -38,20 +35,20 @@ _COMMAND_SECONDS = 10.0
 """Timeout of `api_key_command`."""
 
 
-def base_url(config: "EmbeddingConfig") -> str:
+def base_url(config: EmbeddingConfig) -> str:
     """Return the URL for requests. Raises ConfigError for an invalid setting."""
     _split(config)
     return config.base_url or _OPENAI
 
 
-def endpoint(config: "EmbeddingConfig") -> str:
+def endpoint(config: EmbeddingConfig) -> str:
     """Return the URL for display: without user, password, query and trailing slash."""
     parts = _split(config)
     place = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
 
 
-def proxy_for(config: "EmbeddingConfig") -> str:
+def proxy_for(config: EmbeddingConfig) -> str:
     """Return the proxy from the environment, or "".
 
     Texts for a local server do not pass a proxy.
@@ -67,13 +64,13 @@ def proxy_for(config: "EmbeddingConfig") -> str:
     return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
-def is_openai(config: "EmbeddingConfig") -> bool:
+def is_openai(config: EmbeddingConfig) -> bool:
     """Return whether the server is OpenAI itself."""
     host = _split(config).hostname or ""
     return host == "api.openai.com" or host.endswith(".api.openai.com")
 
 
-def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ) -> str:
+def find_key(config: EmbeddingConfig, environ: Mapping[str, str] = os.environ) -> str:
     """Return the API key from `api_key`, `api_key_env` (a variable) or `api_key_command`.
 
     The first one found wins. Without a key, raises EmbedderRefused for OpenAI, and returns a
@@ -101,7 +98,7 @@ def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ)
     return key
 
 
-def _split(config: "EmbeddingConfig") -> SplitResult:
+def _split(config: EmbeddingConfig) -> SplitResult:
     try:
         parts = urlsplit(config.base_url or _OPENAI)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -46,7 +46,9 @@ def checked(folder: Path, sums: Mapping[str, str]) -> Iterator[None]:
 
     def count(name: str) -> None:
         with suppress(OSError):
-            found[name] = _stamped_digest(folder / name)
+            status = (folder / name).stat()
+            stamp = status.st_size, status.st_mtime_ns, status.st_ino
+            found[name] = _digest(folder / name, *stamp)
 
     apart = [threading.Thread(target=count, args=(name,)) for name in sums]
     for thread in apart:
@@ -93,11 +95,6 @@ def packed(vector: Array) -> Vector:
     return np.asarray(vector, "<f4").tobytes()
 
 
-def _stamped_digest(path: Path) -> str:
-    status = path.stat()
-    return _digest(path, status.st_size, status.st_mtime_ns, status.st_ino)
-
-
 @cache
 def _digest(path: Path, *_stamp: int) -> str:
     """Return the SHA-256 of a file, cached by its stamp."""
@@ -108,18 +105,15 @@ def _digest(path: Path, *_stamp: int) -> str:
 def _options() -> onnxruntime.SessionOptions:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # lower levels print warnings to stderr
-    options.intra_op_num_threads = min(_cores(), _MOST_THREADS)
+    # A container may use fewer cores than the machine has.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    options.intra_op_num_threads = min(cores or 1, _MOST_THREADS)
     options.inter_op_num_threads = 1
     # Spinning threads are 20% faster on an idle machine, but a third slower on a busy one.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # A memory plan for each text length halves the speed and keeps growing.
     options.enable_mem_pattern = False
     return options
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use (fewer in a container)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class EnglishModel:

@@ -4,15 +4,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from vault_index.config.schema import EmbeddingConfig
 from vault_index.embeddings import wordpiece
 from vault_index.embeddings.spaces import MULTILINGUAL, check_model
 from vault_index.errors import EmbedderRefused
 from vault_index.models import Vector, VectorSpace
-
-if TYPE_CHECKING:
-    from vault_index.config import EmbeddingConfig
 
 _AT_ONCE = 2
 """Texts embedded in parallel, because one text does not use all cores."""
@@ -40,7 +38,7 @@ class LocalEmbedder:
     remote = False
     via = ""
 
-    def __init__(self, config: "EmbeddingConfig", space: VectorSpace | None = None) -> None:
+    def __init__(self, config: EmbeddingConfig, space: VectorSpace | None = None) -> None:
         """Use `space`, or that of `config`. Raises ConfigError, EmbedderRefused."""
         self.space = check_model(config, space)
         self.batch_tokens = config.batch_tokens

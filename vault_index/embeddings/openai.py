@@ -5,12 +5,14 @@ import logging
 import threading
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import openai
 
+from vault_index.config import EmbeddingConfig
 from vault_index.config.validate import without_password
 from vault_index.embeddings.access import (
     KNOWN_DIMENSIONS,
@@ -24,9 +26,6 @@ from vault_index.embeddings.access import (
 from vault_index.embeddings.faults import Broken, Patience, Request, of_error_object, translate
 from vault_index.errors import EmbedderError, RequestRefused
 from vault_index.models import Vector, VectorSpace
-
-if TYPE_CHECKING:
-    from vault_index.config import EmbeddingConfig
 
 DEFAULT_MODEL = "text-embedding-3-small"
 _LONGEST_WAIT = 120.0
@@ -232,15 +231,13 @@ def _in_order(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _floats(value: object) -> _Floats:
     """Decode a vector: base64 of little-endian float32, or a list of numbers."""
-    try:
+    with suppress(ValueError, TypeError, OverflowError):
         if isinstance(value, str):
             return np.frombuffer(b64decode(value, validate=True), "<f4").astype(np.float64)
         if isinstance(value, list):
             floats = np.array(value, np.float64)
             if floats.ndim == 1:
                 return floats
-    except (ValueError, TypeError, OverflowError):
-        pass
     raise RequestRefused("the embeddings server sent an invalid vector", _HINT)
 
 

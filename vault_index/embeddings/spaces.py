@@ -1,13 +1,11 @@
 """The local models: their vector spaces, cosine scales, names in the settings, and availability."""
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from vault_index.config.schema import EmbeddingConfig
 from vault_index.errors import ConfigError, EmbedderRefused
 from vault_index.models import VectorSpace
-
-if TYPE_CHECKING:
-    from vault_index.config import EmbeddingConfig
 
 ENGLISH = VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
 MULTILINGUAL = VectorSpace("local", "multilingual-e5-small-int8-centred", 384)
@@ -40,7 +38,7 @@ _SPACES = {
 MULTILINGUAL_PACKAGE = "vault_index_multilingual"
 
 
-def configured_space(config: "EmbeddingConfig") -> VectorSpace:
+def configured_space(config: EmbeddingConfig) -> VectorSpace:
     """Return the space of `embedding.model`. Raises ConfigError."""
     space = _SPACES.get(config.model)
     if space is None:
@@ -57,7 +55,7 @@ def configured_space(config: "EmbeddingConfig") -> VectorSpace:
     return space
 
 
-def check_model(config: "EmbeddingConfig", space: VectorSpace | None = None) -> VectorSpace:
+def check_model(config: EmbeddingConfig, space: VectorSpace | None = None) -> VectorSpace:
     """Return `space`, or that of `embedding.model`. Raises ConfigError, EmbedderRefused."""
     space = space or configured_space(config)
     if space == MULTILINGUAL and not multilingual_is_installed():

@@ -245,11 +245,6 @@ def describe(
     )
 
 
-def _without_keys(text: str, front: Mapping[str, Any]) -> str:
-    """Drop the keys of frontmatter from a text."""
-    return _KEY.sub(lambda key: "" if key[1] in front else key[0], text)
-
-
 def _searched(parsed: ParsedDocument, kind: Kind, *, given: bool) -> ParsedDocument:
     """Return the document with the title and the fields that search uses."""
     front = parsed.frontmatter
@@ -353,7 +348,9 @@ def _chunk_rows(
     fields = index_text("\n".join(scalars(searched))[:room])
     for number, chunk in enumerate(both):
         of_fields = number < len(texts)
-        text = _without_keys(chunk.text, front) if of_fields else chunk.text
+        text = chunk.text
+        if of_fields:
+            text = _KEY.sub(lambda key: "" if key[1] in front else key[0], text)
         headings = _within(chunk.headings, room)
         context = "" if of_fields else embedding_context(parsed, headings, room)
         yield ChunkRow(

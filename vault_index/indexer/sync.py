@@ -15,7 +15,7 @@ from vault_index.indexer.reading import Job, Plan, Read, RowSettings, Work, diff
 from vault_index.indexer.session_filter import to_index
 from vault_index.markdown.frontmatter import document_uid
 from vault_index.markdown.recalled import fingerprint, runs_in
-from vault_index.models import DocumentRef, Fault, FileStamp, Vector
+from vault_index.models import DocumentRef, Fault, FileStamp
 from vault_index.progress import CancelToken, Progress
 from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
@@ -181,12 +181,16 @@ class Synchroniser:
         name = source.config.name
         self._looked_at += scan.refs
         # A path that is not a document may be another name of one.
-        for place in unanswered:
-            if stamp := source.stamp(place):
-                self._looked_at.append(DocumentRef(name, place, stamp))
+        self._looked_at += [
+            DocumentRef(name, place, stamp)
+            for place in unanswered
+            if (stamp := source.stamp(place))
+        ]
         # A file may have been edited under this name before the name was removed or reused.
-        for row in (*plan.removed, *(row for _, row in plan.changed)):
-            self._looked_at.append(DocumentRef(name, row.path, row.stamp._replace(size=-1)))
+        self._looked_at += [
+            DocumentRef(name, row.path, row.stamp._replace(size=-1))
+            for row in (*plan.removed, *(row for _, row in plan.changed))
+        ]
 
     def _report_faults(self, name: str, faults: Sequence[Fault], places: Sequence[str]) -> None:
         """Store the faults of the scan; those of the synced paths count as failures."""
@@ -359,7 +363,11 @@ class Synchroniser:
         nothing.
         """
         replaces = {row.id for row in (old, moved) if row}
-        known = self._known_vectors([chunk.embed_key for chunk in read.row.chunks])
+        keys = [chunk.embed_key for chunk in read.row.chunks]
+        known = {
+            row.id: {} if row.renewed else self._cache.embeddings(row.space, keys)
+            for row in read_spaces(self._writer)
+        }
         self._writer.put_document(read.row, read.faults, next(iter(replaces), None), known)
         made = read.row.content_hash, read.row.made_with
         if old and (old.content_hash, old.made_with) == made:
@@ -409,12 +417,6 @@ class Synchroniser:
         path = shown_name(ref.path)
         self._add(failed=(Failure(path, reason),))
         self._writer.put_faults(ref.source, path, [Fault("unreadable", shown_name(reason), path)])
-
-    def _known_vectors(self, keys: Sequence[bytes]) -> dict[int, dict[bytes, Vector]]:
-        return {
-            row.id: {} if row.renewed else self._cache.embeddings(row.space, keys)
-            for row in read_spaces(self._writer)
-        }
 
     def _note_faults(self, name: str, faults: Iterable[Fault], places: Sequence[str]) -> None:
         """Store the faults of files without a document, and delete resolved ones."""

@@ -392,8 +392,9 @@ def _spans(tokens: Sequence[Token], lines: Sequence[str], before: int = 0) -> It
             filled = [number for number in numbers if lines[number - 1].strip()]
             level = int(token.tag[1:]) if token.type == "heading_open" else 0
             if filled:
-                title = tokens[at + 1].content if level else ""
-                yield BlockSpan(filled[0], filled[-1], level, title)
+                yield BlockSpan(
+                    filled[0], filled[-1], level, tokens[at + 1].content if level else ""
+                )
 
 
 def _with_gaps(spans: Iterable[BlockSpan], lines: Sequence[str]) -> Iterator[BlockSpan]:

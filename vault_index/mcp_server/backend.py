@@ -5,16 +5,14 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from vault_index.api import VaultIndex
 from vault_index.api.methods import WRITING
 from vault_index.callers import Caller, caller_to_json
 from vault_index.config.home import Home
 from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
-
-if TYPE_CHECKING:  # with a daemon this process needs no index
-    from vault_index.api import VaultIndex
 
 log = logging.getLogger(__name__)
 

@@ -191,8 +191,8 @@ class Toolbox:
         if cursor is not None:
             args["offset"] = _number(cursor)
         limit = args.get("limit", budget // _LEAST_ROW + 1 if method == "list" else _HITS)
-        more = int(limit > 0)  # to detect a next page; the method refuses other limits
-        answer = self._ask(method, {**args, "limit": limit + more})
+        # One more detects a next page; the method refuses other limits.
+        answer = self._ask(method, {**args, "limit": limit + int(limit > 0)})
         return cut_records(method, answer, offset=args.get("offset", 0), limit=limit, budget=budget)
 
     def _timeline(self, method: str, args: dict[str, Any]) -> Page:

@@ -136,8 +136,9 @@ class _Look:
         for pair in self._pairs:
             if pair.comparison.kind == "duplicate":
                 reviewed_first = tuple(sorted(pair.documents, key=lambda one: one.unreviewed))
-                about = f"similarity {pair.comparison.likeness:.2f}"
-                yield Found("duplicate", about, reviewed_first)
+                yield Found(
+                    "duplicate", f"similarity {pair.comparison.likeness:.2f}", reviewed_first
+                )
 
     def _expired(self) -> Iterator[Found]:
         for document in self._listed("expires", "expired"):

@@ -51,8 +51,7 @@ def _to_undo(
     """
     by_file: dict[tuple[str, str], list[Revision]] = {}
     for row in rows:
-        later = by_file.pop((row.source, row.path), [])
-        by_file[row.source, row.last_path] = [*later, row]
+        by_file[row.source, row.last_path] = [*by_file.pop((row.source, row.path), []), row]
     to_undo: list[Revision] = []
     known = {REMOVED: Revision("", "", "")}
     for own in by_file.values():

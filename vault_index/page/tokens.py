@@ -59,7 +59,10 @@ def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any]) -> dict[str, Any]
         raise UsageError("a token needs name and writes", "send name, and writes as true or false")
     if unknown := next((key for key in given if key not in ("sources", "folders", "projects")), ""):
         raise UsageError(f"unknown token field {unknown!r:.40}", "see docs/serve.md")
-    if not all(map(_is_texts, given.values())) or not _is_text(expires):
+    if not _is_text(expires) or not all(
+        isinstance(one, list) and len(one) <= _MOST and all(map(_is_text, one))
+        for one in given.values()
+    ):
         raise UsageError(
             "sources, folders and projects must be lists of texts",
             "omit those that restrict nothing",
@@ -70,10 +73,6 @@ def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any]) -> dict[str, Any]
     secret = tokens.add(caller, created=now.timestamp(), expires=ends)
     made = token_row(Token(caller, now.timestamp(), ends), now.timestamp())
     return {"token": secret, "made": made, "warnings": scope_warnings(config, caller, absent)}
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and len(value) <= _MOST and all(map(_is_text, value))
 
 
 def _is_text(value: object) -> bool:

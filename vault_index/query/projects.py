@@ -16,8 +16,7 @@ def project_of(named: str) -> Project:
     """
     if not is_folder(named):
         return Project((named,), _tags(named), ())
-    path = os.path.abspath(os.path.expanduser(named))
-    root = worktree_of(path)
+    root = worktree_of(os.path.abspath(os.path.expanduser(named)))
     name = os.path.basename(root)
     folders = tuple(dict.fromkeys((root, os.path.realpath(root), *linked_worktrees(root))))
     home = os.path.expanduser("~")

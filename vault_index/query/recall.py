@@ -322,11 +322,7 @@ def _candidate(
         whole=whole,
         unreviewed=of.unreviewed > 0,
     )
-    repeated = bool(lines) and _begins_with(lines[0], of.title)
+    # The title is often the first sentence of the text.
+    start = of.title.removesuffix("…").rstrip(" .").casefold()
+    repeated = bool(lines) and lines[0].lstrip("#* ").casefold().startswith(start)
     return Candidate(source, about, "" if repeated else of.title, "\n".join(lines))
-
-
-def _begins_with(line: str, title: str) -> bool:
-    """Return whether the line begins with the title, which is often the first sentence."""
-    start = title.removesuffix("…").rstrip(" .").casefold()
-    return line.lstrip("#* ").casefold().startswith(start)

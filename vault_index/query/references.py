@@ -153,9 +153,9 @@ def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Pla
 
 def _last_line(chunks: Sequence[ChunkRecord], depth: int) -> int:
     """Return the last line of the section that the first of these chunks begins."""
-    headings = chunks[0].headings[:depth]
     return max(
-        one.end_line for one in takewhile(lambda one: one.headings[:depth] == headings, chunks)
+        one.end_line
+        for one in takewhile(lambda one: one.headings[:depth] == chunks[0].headings[:depth], chunks)
     )
 
 

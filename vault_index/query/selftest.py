@@ -52,8 +52,9 @@ def known_items(documents: Sequence[DocumentNames], sample: int = _DOCUMENTS) ->
                 query = plain_words(name)
                 folded = query.casefold()
                 if query and folded not in items:
-                    paths = frozenset(answers[folded])
-                    items[folded] = KnownItem(query, named_by, document.path, paths)
+                    items[folded] = KnownItem(
+                        query, named_by, document.path, frozenset(answers[folded])
+                    )
     return sorted(
         items.values(), key=lambda item: (_CLASSES.index(item.named_by), item.path, item.query)
     )

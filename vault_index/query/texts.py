@@ -128,8 +128,7 @@ def read_place(
     last = min(place.last or len(lines), len(lines))
     whole = first == start and last == len(lines)
     whole_text = lines[first - 1 : last]
-    counted = whole_tokens if whole else None
-    shown, size = _fit(whole_text, counted, max_tokens)
+    shown, size = _fit(whole_text, whole_tokens if whole else None, max_tokens)
     cut = len(shown) < len(whole_text)
     rest = f"{document.uid}:{first + len(shown)}-{last}" if cut else None
     ends = whole and not cut and text.endswith(("\n", "\r"))

@@ -208,10 +208,9 @@ def unit(sections: Sections, service: dict[str, Any], comment: str) -> str:
 
 def render(sections: Mapping[str, Mapping[str, Any]], *comments: str) -> str:
     """Return the text of an INI file for systemd, with comment lines at the top."""
-    blocks = ["\n".join(f"# {comment}" for comment in comments)] if comments else []
-    for name, directives in sections.items():
-        blocks.append("\n".join([f"[{name}]", *_lines(directives)]))
-    return "\n\n".join(blocks) + "\n"
+    head = ["\n".join(f"# {comment}" for comment in comments)] if comments else []
+    blocks = ("\n".join([f"[{name}]", *_lines(values)]) for name, values in sections.items())
+    return "\n\n".join([*head, *blocks]) + "\n"
 
 
 def _lines(directives: Mapping[str, Any]) -> Iterable[str]:

@@ -320,14 +320,12 @@ def _names_project(*values: "apsw.SQLiteValue") -> bool:
 
 def _fold(*values: "apsw.SQLiteValue") -> str | None:
     """Implement `fold(text)` by `same_form`; the functions of SQLite fold only ASCII."""
-    (value,) = values
-    return None if value is None else same_form(str(value))
+    return None if values[0] is None else same_form(str(values[0]))
 
 
 def _nfc(*values: "apsw.SQLiteValue") -> str | None:
     """Implement `nfc(text)`: Unicode normal form C, with the case unchanged."""
-    (value,) = values
-    return None if value is None else unicodedata.normalize("NFC", str(value))
+    return None if values[0] is None else unicodedata.normalize("NFC", str(values[0]))
 
 
 def _prepare(

@@ -3,11 +3,10 @@
 Files are written atomically and overwritten only with `force`.
 """
 
-import errno
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -18,12 +17,9 @@ from vault_index.markdown.frontmatter import document_uid
 from vault_index.memories.file.document import read_text
 from vault_index.memories.store import home_of_memories
 from vault_index.memories.transfer.json_records import to_record
-from vault_index.memories.transfer.reading import USAGE_FILE, one_of_several
 from vault_index.output import render_json
 from vault_index.results.memories import ExportReport
 from vault_index.runtime import Runtime
-
-_TAKEN = "choose another name, or overwrite the file with --force"
 
 
 def export_memories(
@@ -31,28 +27,26 @@ def export_memories(
     path: str | Path,
     *,
     folder: bool,
-    markdown: bool,
     force: bool,
     sources: Sequence[str],
 ) -> ExportReport:
-    """Export the memories of one vault to a file, or with `folder` to a folder of markdown files.
+    """Export the memories of one vault to a JSON file, or to a folder of markdown files.
 
-    The file is JSON, or with `markdown` one markdown text. Raises UsageError if the target exists,
-    unless `force` is set.
+    Raises UsageError if the target exists, unless `force` is set.
     """
     place = Path(path).expanduser().absolute()
     memories = _memories(runtime, sources)
-    with _translate_os_errors(place):
+    with disk.os_errors_as(f"{place} cannot be written", "check its folder and the space on disk"):
         if folder:
-            size = _write_folder(place, _as_files(memories), force=force)
+            size = _write_folder(place, memories, force=force)
         else:
-            size = _write_file(place, _as_text(memories, markdown=markdown), force=force)
+            size = _write_file(place, _as_json(memories), force=force)
     return ExportReport(str(place), home_of_memories(runtime, sources), len(memories), size)
 
 
-def export_text(runtime: Runtime, sources: Sequence[str], *, markdown: bool) -> str:
-    """Return the memories of one vault as a JSON array or as one markdown text."""
-    return _as_text(_memories(runtime, sources), markdown=markdown)
+def export_text(runtime: Runtime, sources: Sequence[str]) -> str:
+    """Return the memories of one vault as a JSON array."""
+    return _as_json(_memories(runtime, sources))
 
 
 class _Memory(NamedTuple):
@@ -65,22 +59,13 @@ class _Memory(NamedTuple):
     accessed: str | None
 
 
-def _as_text(memories: Sequence[_Memory], *, markdown: bool) -> str:
-    """Return all memories as one text; JSON has a record per line, so exports can be diffed."""
-    if markdown:
-        return "".join(one_of_several(path, text) for path, text in _as_files(memories))
+def _as_json(memories: Sequence[_Memory]) -> str:
+    """Return all memories as a JSON array with a record per line, so exports can be diffed."""
     records = (
         to_record(path, text, accesses=count, accessed=last) for path, text, count, last in memories
     )
     lines = ",\n".join(map(render_json, records))
     return f"[\n{lines}\n]\n" if lines else "[]\n"
-
-
-def _as_files(memories: Sequence[_Memory]) -> list[tuple[str, str]]:
-    """Return path and text of every file to export, including the file with the usage counts."""
-    usage = {one.path: [one.accesses, one.accessed] for one in memories if one.accesses}
-    files = [(one.path, one.text) for one in memories]
-    return [*files, *([(USAGE_FILE, render_json(usage) + "\n")] if usage else [])]
 
 
 def _memories(runtime: Runtime, sources: Sequence[str]) -> list[_Memory]:
@@ -132,12 +117,14 @@ def _write_file(path: Path, text: str, *, force: bool) -> int:
         )
     disk.tidy(str(path.parent))
     if not force and os.path.lexists(path):
-        raise FileExistsError(path)
+        raise UsageError(
+            f"{path} exists already", "choose another name, or overwrite the file with --force"
+        )
     return _write(path, text, force=force)
 
 
-def _write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> int:
-    """Write files, given as relative paths and texts, and return their size in bytes."""
+def _write_folder(folder: Path, memories: Sequence[_Memory], *, force: bool) -> int:
+    """Write the files of memories and return their size in bytes."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(
             f"{folder} is a file", "give a folder, or a file name without / at its end"
@@ -148,10 +135,10 @@ def _write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool
             f"{folder} is not empty", "choose another folder, or overwrite its files with --force"
         )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for used in {(folder / path).parent for path, _ in files}:
+    for used in {(folder / memory.path).parent for memory in memories}:
         used.mkdir(mode=0o700, parents=True, exist_ok=True)
         disk.tidy(str(used))
-    return sum(_write(folder / path, text, force=force) for path, text in files)
+    return sum(_write(folder / memory.path, memory.text, force=force) for memory in memories)
 
 
 def _write(path: Path, text: str, *, force: bool) -> int:
@@ -162,18 +149,3 @@ def _write(path: Path, text: str, *, force: bool) -> int:
         else:
             disk.move_without_overwriting(draft, str(path))
     return len(data)
-
-
-@contextmanager
-def _translate_os_errors(path: Path) -> Iterator[None]:
-    """Translate errors of the system."""
-    try:
-        yield
-    except FileExistsError as error:
-        raise UsageError(f"{path} exists already", _TAKEN) from error
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no folder {path.parent}", "create it first") from error
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        hint = "free some space on its disk" if full else "check the permissions of its folder"
-        raise VaultIndexError(f"{path} cannot be written: {error.strerror}", hint) from error

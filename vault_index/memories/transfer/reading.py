@@ -1,6 +1,5 @@
 """Read the memories to import from a file or a folder."""
 
-import json
 import os
 import re
 import sys
@@ -28,7 +27,6 @@ from vault_index.memories.transfer.import_record import (
 from vault_index.memories.transfer.json_records import read_json
 from vault_index.results.memories import FailedItem
 from vault_index.sources.files import read_regular
-from vault_index.unicode import mended
 
 _NAME = re.compile(
     rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})-(?:(?P<type>{'|'.join(TYPES)})-)?(?P<slug>.+)$"
@@ -121,39 +119,6 @@ def file_stem(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".md")
 
 
-USAGE_FILE = ".vault-index-usage.json"
-"""The file with the usage counts in an exported folder; memory files do not have them."""
-
-
-_MARK = re.compile(rb"<!-- vault-index: (?P<path>\"[^\n]*\"), (?P<size>\d+) bytes -->\n")
-
-
-def one_of_several(path: str, text: str) -> str:
-    """Return a file as part of a text with several files.
-
-    A mark before it has its path and its length, so that no text can imitate another file.
-    """
-    size = len(text.encode("utf-8", "surrogateescape"))
-    return f"<!-- vault-index: {json.dumps(path)}, {size} bytes -->\n{text}\n"
-
-
-def _split_files(text: str) -> dict[str, str] | None:
-    """Split a text with several files into texts by path; None for any other text.
-
-    Raises UsageError if the text was edited.
-    """
-    data, at = text.encode("utf-8", "surrogateescape"), 0
-    files: dict[str, str] = {}
-    while mark := _MARK.match(data, at):
-        at = mark.end() + int(mark["size"]) + 1
-        files[json.loads(mark["path"])] = _decode(data[mark.end() : at - 1])
-    if files and at != len(data):
-        raise UsageError(
-            "the file was edited or cut off", "export it again, or import a folder, or JSON"
-        )
-    return files or None
-
-
 def read_path(path: Path) -> Batch:
     """Read the memories in a JSON file, a markdown file, or a folder of markdown files.
 
@@ -176,11 +141,6 @@ def read_path(path: Path) -> Batch:
         raise UsageError(
             f"{str(path)!r} is not a valid file name", "give a JSON file, or a folder"
         ) from error
-    if files := _split_files(text):
-        usage = files.pop(USAGE_FILE, "")
-        return Batch(
-            tuple(_with_usage([from_file(text, name) for name, text in files.items()], usage))
-        )
     if path.suffix.lower() == ".md":
         return read_files([(path.name, text)], path.resolve().parent.name)
     return read_json(text, path.name)
@@ -215,26 +175,7 @@ def _read_folder(folder: Path) -> Batch:
             f"{folder} has no markdown files", "give a folder of memories, or a JSON file"
         )
     batch = read_files(files, inner.resolve().name)
-    counts = inner / USAGE_FILE
-    try:
-        usage = "" if counts.is_symlink() else _decode(read_regular(str(counts), sys.maxsize)[0])
-    except (OSError, VaultIndexError):
-        usage = ""
-    return Batch(tuple(_with_usage(batch.memories, usage)), (*batch.failed, *failed))
-
-
-def _with_usage(memories: Sequence[ImportRecord], counts: str) -> Iterator[ImportRecord]:
-    """Add the usage counts, if the folder has those of our export."""
-    try:
-        usage = mended(json.loads(counts))
-    except ValueError:
-        usage = {}
-    for memory in memories:
-        match usage.get(memory.path) if isinstance(usage, dict) else None:
-            case [int() as accesses, str() as accessed]:
-                yield replace(memory, accesses=accesses, accessed=accessed)
-            case _:
-                yield memory
+    return replace(batch, failed=(*batch.failed, *failed))
 
 
 def _markdown(folder: Path) -> Iterator[str]:

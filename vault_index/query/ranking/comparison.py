@@ -91,8 +91,7 @@ def as_memory(document: StoredDocument, text: str, stems: Stems) -> Memory:
 
     Its title only names the subject; its statement is in the text.
     """
-    given = '"title":' in document.frontmatter_json
-    title = same_form(document.title) if given else ""
+    title = same_form(document.title) if '"title":' in document.frontmatter_json else ""
     text = same_form(text[:_COMPARED])
     words, titled = _WORD.findall(text), _WORD.findall(title)
     topics = [word for word in index_words(f"{title}\n{text}") if word not in STOPWORDS]
@@ -196,7 +195,9 @@ def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[Ran
         ids = [(hit.chunk.document.id, one.chunk.document.id) for one in ordered]
         place = next((place for place, pair in enumerate(ids) if pair in newer), len(ordered))
         if place < len(ordered):
-            hit = _raised(hit, ordered[place].score)
+            score = ordered[place].score
+            newer_by = score / hit.score if hit.score else 1.0
+            hit = hit._replace(score=score, boosts={**hit.boosts, "newer": newer_by})
         ordered.insert(place, hit)
     return ordered or list(hits)
 
@@ -222,8 +223,3 @@ def _newer(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> set[tuple[int,
             if near and near.kind != "subject":
                 found.add((one.id, other.id))
     return found
-
-
-def _raised(hit: RankedPassage, score: float) -> RankedPassage:
-    factor = score / hit.score if hit.score else 1.0
-    return hit._replace(score=score, boosts={**hit.boosts, "newer": factor})

@@ -30,9 +30,10 @@ class Page:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._drawers = anyio.CapacityLimiter(_DRAWERS)
-        self.routes: list[BaseRoute] = [Route("/files/{source}/{path:path}", self._image)]
-        for name in _NAMES:
-            self.routes.append(Route(f"/page/{name}", self._answer, methods=["POST"]))
+        self.routes: list[BaseRoute] = [
+            Route("/files/{source}/{path:path}", self._image),
+            *(Route(f"/page/{name}", self._answer, methods=["POST"]) for name in _NAMES),
+        ]
 
     async def sign(self, code: str) -> dict[str, Any]:
         """Return a token for the one-time code, or an empty dict."""

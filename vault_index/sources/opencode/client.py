@@ -49,8 +49,8 @@ def find_places(settings: Iterable[Path] = (), environ: Mapping[str, str] = os.e
         databases += filter(Path.is_file, [folder / one] if one else known)
         if (folder / "storage/session").is_dir():
             trees.append(Tree(folder / "storage"))
-        for info in sorted(folder.glob("project/*/storage/session/info")):
-            old_trees.append(Tree(info.parent, True))
+        infos = folder.glob("project/*/storage/session/info")
+        old_trees += [Tree(info.parent, True) for info in sorted(infos)]
     return Places(tuple(databases), (*trees, *old_trees))
 
 

@@ -194,8 +194,8 @@ def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Jso
         fields = {**line, **changed}
         if "$rewindTo" in line:
             ids, back = list(messages), text_of(line, "$rewindTo")
-            for id_ in ids[ids.index(back) if back in messages else 0 :]:
-                taken_back.append(messages.pop(id_))
+            begin = ids.index(back) if back in messages else 0
+            taken_back += [messages.pop(id_) for id_ in ids[begin:]]
         elif ("id" in line or "type" in line) and "sessionId" not in line:
             messages[text_of(line, "id") or str(len(messages))] = line
         elif not (changed or "sessionId" in line):

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from vault_index.sources.sessions.client import ALL_BRANCHES, Client, Conversation
@@ -64,7 +64,9 @@ class IncrementalRender:
             with self._lock:
                 self._cache[listed.session.id] = cached
                 # The last one stays, however long it is: its client is writing it.
-                while len(self._cache) > 1 and _length(self._cache.values()) > _MOST:
+                while (
+                    len(self._cache) > 1 and sum(one.length for one in self._cache.values()) > _MOST
+                ):
                     self._cache.popitem(last=False)
         return done
 
@@ -77,7 +79,3 @@ class IncrementalRender:
         copied = len(messages) < len(fork.messages)
         forked_from = origin.session.id if copied or fork.session.forked_from else ""
         return render(fork.session, messages, self._client.name, forked_from=forked_from)
-
-
-def _length(cached: Iterable[_Cached]) -> int:
-    return sum(one.length for one in cached)
