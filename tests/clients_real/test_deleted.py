@@ -23,6 +23,7 @@ def test_claude_code_purge_is_recorded_in_history_and_project_list(claude_code: 
 
 
 def test_codex_archive_moves_and_delete_removes_a_session(codex: Client) -> None:
+    sessions.codex_archived(codex)  # an empty list of sessions proves no deletion
     archived = sessions.codex_archived(codex)
     assert not list((codex.home / ".codex/sessions").rglob(archived.name))
     held = Session(sessions.codex_id(archived), "", "", "", "", "", 0, 0)
