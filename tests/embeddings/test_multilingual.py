@@ -54,7 +54,7 @@ def test_multilingual_vector_depends_only_on_its_text(embedder: LocalEmbedder, m
     for vector in expected:
         assert cosine(vector, vector) == pytest.approx(1.0, abs=1e-5)
     for cores in (1, 3):
-        monkeypatch.setattr("vault_index.embeddings.inference._cores", lambda cores=cores: cores)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: range(cores), raising=False)
         assert LocalEmbedder(CONFIG).embed(TEXTS) == expected
 
 
