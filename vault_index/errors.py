@@ -17,6 +17,7 @@
     ├── IndexCorruptError    1  index_corrupt
     │   └── IndexTooOldError 1  index_too_old    an older version made it; the next sync rebuilds it
     ├── CacheDamagedError    1  cache_damaged
+    ├── PoolUnreachable      1  pool_unreachable   the team's pool does not answer; retry later
     └── StateDamagedError    1  state_damaged    until it is repaired, nothing is sent or read
 
 `message` says what happened, `hint` what to do next; both in lower case, without a full stop.
@@ -149,6 +150,12 @@ class CacheDamagedError(VaultIndexError):
     """The vector cache is damaged."""
 
     code = "cache_damaged"
+
+
+class PoolUnreachable(VaultIndexError):
+    """The team's pool does not answer; a later attempt may succeed."""
+
+    code = "pool_unreachable"
 
 
 class StateDamagedError(VaultIndexError):

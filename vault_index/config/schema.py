@@ -341,6 +341,38 @@ class ServeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolConfig:
+    """A team's pool in PostgreSQL: `[pool]`."""
+
+    dsn: str = setting(
+        "",
+        "The address of the pool, without a password: `postgresql://notes@db.example.org/team`, or "
+        "`service=team`. `pool join` sets it.",
+    )
+    password_command: str = setting(
+        "",
+        "A command that prints the password, such as `pass show team`. Without it, PostgreSQL's "
+        "own ways apply: `PGPASSWORD`, `~/.pgpass`, a service file.",
+    )
+    machine: str = setting("", "The name of this machine in the pool. `pool join` sets it.")
+    sources: tuple[str, ...] = setting(
+        (), "The sources that this machine publishes, without `local_only` text."
+    )
+    sessions: bool = setting(
+        False, "Whether to publish the sessions of these sources, which are left out otherwise."
+    )
+    vectors: bool = setting(
+        False,
+        "Whether to ask the pool for the vectors of texts, by their hashes, before embedding them.",
+    )
+    mirror: str = setting(
+        "",
+        "A folder in the vault of the memories, such as `80-memory/team`: the pool's memories are "
+        "files there, and edits of these files are published. Empty to disable.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration. `Config()` has every default and no source."""
 
@@ -358,6 +390,7 @@ class Config:
     )
     agents: AgentsConfig = field(default_factory=AgentsConfig)
     serve: ServeConfig = field(default_factory=ServeConfig)
+    pool: PoolConfig = field(default_factory=PoolConfig)
     configured: frozenset[str] = frozenset()
     """Clients with a section in the file or the environment: the user knows that they are indexed.
     """

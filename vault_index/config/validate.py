@@ -31,6 +31,9 @@ _TRUTH = {
 
 
 _ADDRESS = re.compile(r"(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})", re.ASCII)
+_INBOX = "inbox"
+"""The folder of captured memories inside the memory folder."""
+_PASSWORD = re.compile(r"^\w+://[^/?]*:[^/?]*@|\bpassword\s*=")
 _DURATION = re.compile(r"[1-9]\d{0,3} (?:day|week|month|year)s?")
 
 
@@ -139,6 +142,7 @@ def check_together(config: Config, home: Home) -> None:
     """Raise ConfigError for the first contradiction."""
     _check_values(config)
     _check_sessions(config)
+    _check_pool(config)
     names = [source.name for source in config.sources]
     if config.memory.vault and config.memory.vault.casefold() not in map(str.casefold, names):
         raise ConfigError(
@@ -243,6 +247,28 @@ def _check_sessions(config: Config) -> None:
         bool(mirror) and (folder.is_relative_to(memories) or memories.is_relative_to(folder)),
         f"sessions.mirror ({folder}) and memory.dir ({memories}) must not contain each other",
         "every note in memory.dir is a memory: give sessions a folder of their own",
+    )
+
+
+def _check_pool(config: Config) -> None:
+    pool = config.pool
+    _refuse(
+        _PASSWORD.search(pool.dsn) is not None,
+        "pool.dsn must not contain a password",
+        "set PGPASSWORD, write it to ~/.pgpass, or set pool.password_command",
+    )
+    _refuse(
+        bool(pool.mirror) and not _is_visible_folder(pool.mirror),
+        f"pool.mirror must be a folder inside the vault that is not hidden, not {pool.mirror!r}",
+        'for example "80-memory/team"',
+    )
+    folder, memories = PurePosixPath(pool.mirror), PurePosixPath(config.memory.dir)
+    others = memories / _INBOX, PurePosixPath(config.sessions.mirror or memories / _INBOX)
+    _refuse(
+        bool(pool.mirror)
+        and (memories.is_relative_to(folder) or any(map(folder.is_relative_to, others))),
+        f"pool.mirror ({folder}) must not hold other notes: every file in it is published",
+        'give it a folder of its own, such as "80-memory/team"',
     )
 
 

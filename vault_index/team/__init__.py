@@ -1,0 +1,1 @@
+"""A team's pool in PostgreSQL: machines publish documents to it, and servers answer from it."""

@@ -1,0 +1,135 @@
+"""The address of the pool: libpq options with a verified host and a password, and its name."""
+
+import configparser
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vault_index.config.schema import PoolConfig
+from vault_index.errors import ConfigError, NotSetUpError, PoolUnreachable, VaultIndexError
+
+if TYPE_CHECKING:
+    import psycopg
+
+_COMMAND_SECONDS = 30.0
+_CONNECT_SECONDS = "10"
+_LOST_MS = "30000"
+"""Milliseconds without an answer after which a connection counts as lost."""
+
+
+def connect(config: PoolConfig) -> "psycopg.Connection[Any]":
+    """Return a connection that commits each statement outside a transaction.
+
+    Raises NotSetUpError without a pool or without its packages, and PoolUnreachable.
+    """
+    options = connection_options(config)
+    import psycopg
+    from psycopg.conninfo import make_conninfo
+
+    try:
+        return psycopg.connect(make_conninfo("", **options), autocommit=True)
+    except psycopg.Error as error:
+        raise unreachable(config, error) from error
+
+
+def unreachable(config: PoolConfig, error: Exception) -> VaultIndexError:
+    """Return the error for a connection that failed, without its options."""
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return PoolUnreachable(
+        f"the pool {label(config)} cannot be reached: {reason}",
+        "check the server and pool.dsn; what is not published yet follows by itself",
+    )
+
+
+def connection_options(
+    config: PoolConfig, environ: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Return the options for libpq.
+
+    A host that is not local gets `sslmode=verify-full`, unless the address, its service or
+    `PGSSLMODE` says otherwise.
+    """
+    options = _parse(config)
+    service = _service(options.get("service") or environ.get("PGSERVICE", ""), environ)
+    known = {**service, **options}
+    host = known.get("hostaddr") or known.get("host") or environ.get("PGHOST", "")
+    if not _is_local(host) and "sslmode" not in known and "PGSSLMODE" not in environ:
+        options["sslmode"] = "verify-full"
+        own = Path(os.path.expanduser("~/.postgresql/root.crt"))
+        if "sslrootcert" not in known and "PGSSLROOTCERT" not in environ and not own.exists():
+            options["sslrootcert"] = "system"
+    if config.password_command:
+        options["password"] = _password(config.password_command)
+    limits = {"connect_timeout": _CONNECT_SECONDS, "tcp_user_timeout": _LOST_MS}
+    return {**limits, "application_name": "vault-index", **options}
+
+
+def label(config: PoolConfig) -> str:
+    """Return host and database of the pool, for messages and the ledger."""
+    options = _parse(config)
+    if service := options.get("service"):
+        return f"service={service}"
+    host = options.get("host") or options.get("hostaddr") or "localhost"
+    port = options.get("port")
+    return f"{host}{f':{port}' if port else ''}/{options.get('dbname', '')}"
+
+
+def _parse(config: PoolConfig) -> dict[str, str]:
+    if not config.dsn:
+        raise NotSetUpError("there is no pool yet", "join one: vault-index pool join DSN")
+    try:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError as error:
+        raise NotSetUpError(
+            "the packages for a pool are not installed",
+            "install vault-indexer[team], such as: pip install 'vault-indexer[team]'",
+        ) from error
+    try:
+        return {key: str(value) for key, value in conninfo_to_dict(config.dsn).items()}
+    except ProgrammingError as error:
+        raise ConfigError(
+            "pool.dsn is not an address of PostgreSQL",
+            "use the form postgresql://notes@db.example.org/team, or service=team",
+        ) from error
+
+
+def _service(name: str, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the options of a service, as far as its file is readable here."""
+    file = environ.get("PGSERVICEFILE") or os.path.expanduser("~/.pg_service.conf")
+    services = configparser.ConfigParser(interpolation=None)
+    try:
+        services.read(file, encoding="utf-8")
+    except (configparser.Error, UnicodeDecodeError):
+        return {}
+    return dict(services[name]) if name and services.has_section(name) else {}
+
+
+def _is_local(host: str) -> bool:
+    """Return whether every host is a Unix socket or this machine."""
+    return all(
+        not one or one[0] in "/@" or one in ("localhost", "::1") or one.startswith("127.")
+        for one in host.split(",")
+    )
+
+
+def _password(command: str) -> str:
+    """Return the output of the command. Messages never quote it."""
+    try:
+        done = subprocess.run(
+            shlex.split(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_COMMAND_SECONDS,
+            check=True,
+        )
+        return done.stdout.decode().strip()
+    except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
+        raise PoolUnreachable(
+            f"pool.password_command failed: {type(error).__name__}",
+            "run the command in a shell; it must print only the password",
+        ) from error
