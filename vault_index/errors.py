@@ -13,6 +13,7 @@
     ├── EmbedderError        6  embedder     the embedder cannot answer
     │   ├── EmbedderRefused  6               a retry will not help: key, quota, model, daily limit
     │   └── RequestRefused   6               the server rejected the texts; fewer texts may pass
+    ├── PoolError            6  pool         the team's pool does not answer, or refuses
     ├── IndexTooNewError     1  index_too_new
     ├── IndexCorruptError    1  index_corrupt
     │   └── IndexTooOldError 1  index_too_old    an older version made it; the next sync rebuilds it
@@ -117,6 +118,13 @@ class EmbedderError(VaultIndexError):
     """The embedder cannot answer."""
 
     code = "embedder"
+    exit_code = 6
+
+
+class PoolError(VaultIndexError):
+    """The team's pool does not answer, or refuses."""
+
+    code = "pool"
     exit_code = 6
 
 

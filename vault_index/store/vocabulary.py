@@ -243,3 +243,24 @@ def stems(db: Database, words: Collection[str]) -> dict[str, str]:
     )
     stems = {text[start:end].decode(): stem for start, end, stem in tokens}
     return {word: stems[word] for word in words if word in stems}
+
+
+class Tokenizer:
+    """The tokenizer of chunk_fts, for texts that are searched elsewhere."""
+
+    def __init__(self) -> None:
+        self._connection = apsw.Connection(":memory:")
+        self._tokenize = self._connection.fts5_tokenizer(*_TOKENIZER)
+
+    def stems(self, text: str) -> list[str]:
+        """Return the stems of the words of a text in order, repeated ones included."""
+        return cast(
+            "list[str]",
+            self._tokenize(
+                text.encode(),
+                apsw.FTS5_TOKENIZE_DOCUMENT,
+                None,
+                include_offsets=False,
+                include_colocated=False,
+            ),
+        )

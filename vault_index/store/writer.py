@@ -183,7 +183,7 @@ class IndexWriter(Database):
                 ),
             )
             _put_names(self, document_id, row)
-            vocabulary.put_called(self, document_id, _called(row))
+            vocabulary.put_called(self, document_id, called(row))
             _put_chunks(self, document_id, row.chunks, cached)
             _put_faults(self, row.source, row.path, faults)
 
@@ -378,7 +378,7 @@ def _remove_lists(db: Database, document_id: int) -> None:
         db.execute(f"DELETE FROM {table} WHERE document_id = ?", (document_id,))
 
 
-def _called(row: DocumentRow) -> str:
+def called(row: DocumentRow) -> str:
     """Return the indexed text of a document besides its chunks: the columns they share."""
     if not row.chunks:
         return ""

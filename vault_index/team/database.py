@@ -1,0 +1,85 @@
+"""Connect to the database of a pool, and create its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from vault_index.errors import PoolError, UsageError
+
+if TYPE_CHECKING:
+    import psycopg
+
+_LOCAL = ("", "localhost", "127.0.0.1", "::1")
+_SECONDS = 10
+"""Longest wait for a connection."""
+SEARCH_PATH = "pool, public"
+
+
+def complete(dsn: str, **more: Any) -> str:
+    """Return a DSN with our defaults: TLS with a verified certificate for hosts that are not local.
+
+    libpq takes the password from PGPASSWORD, ~/.pgpass or the service file.
+    Raises UsageError for a DSN that cannot be read.
+    """
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    try:
+        given = conninfo_to_dict(dsn)
+    except ProgrammingError as error:
+        hint = "write it as postgresql://user@host/database, without a password"
+        raise UsageError("the address of the pool cannot be read", hint) from error
+    host = str(given.get("host") or "")
+    if host not in _LOCAL and not host.startswith("/") and "sslmode" not in given:
+        more = {"sslmode": "verify-full", "sslrootcert": "system"} | more
+    given.setdefault("connect_timeout", _SECONDS)
+    return make_conninfo(**{**given, "application_name": "vault-index", **more})
+
+
+def connect(dsn: str) -> psycopg.Connection[Any]:
+    """Open a connection that commits each statement alone. Raises PoolError, UsageError."""
+    import psycopg
+
+    with translated():
+        connection = psycopg.connect(complete(dsn), autocommit=True)
+        connection.execute(f"SET search_path = {SEARCH_PATH}")
+    return connection
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Translate exceptions of the driver. Never shows the address, which may hold a password."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.OperationalError as error:
+        hint = "check that PostgreSQL runs and that the address is right: vault-index pool status"
+        raise PoolError(f"the pool does not answer: {_in_one_line(error)}", hint) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        hint = "ask the owner of the pool for the right: vault-index pool members"
+        raise PoolError(f"the pool refuses this: {_in_one_line(error)}", hint) from error
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+        raise PoolError(
+            "this database has no pool", "its owner creates it: vault-index pool join DSN"
+        ) from error
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def create_pool(connection: psycopg.Connection[Any]) -> bool:
+    """Create the tables if they are missing; return whether they were.
+
+    It needs the owner of the database, and a superuser for fast searches by words.
+    """
+    with translated(), connection.transaction():
+        if connection.execute("SELECT to_regclass('pool.document')").fetchone() != (None,):
+            return False
+        for script in sorted(files("vault_index.team").joinpath("sql").iterdir(), key=str):
+            connection.execute(script.read_bytes())
+    return True

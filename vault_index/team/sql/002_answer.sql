@@ -1,0 +1,72 @@
+-- What the reader asks: the tables of an index (store/sql/index) as views, and the functions of SQLite that its
+-- statements use. The views show a request's zones only (setting `pool.zones`), besides the policies.
+
+SET LOCAL search_path = pool, public;
+
+CREATE FUNCTION asked_zones() RETURNS SETOF integer LANGUAGE sql STABLE
+    RETURN unnest(current_setting('pool.zones', true)::integer[]);
+
+DO $$
+DECLARE of_zone text;
+BEGIN
+    FOREACH of_zone IN ARRAY ARRAY['document', 'chunk', 'tag', 'alias', 'link', 'embedding'] LOOP
+        EXECUTE format('CREATE VIEW answer.%1$I WITH (security_invoker) AS SELECT * FROM pool.%1$I'
+            ' WHERE zone_id + 0 IN (SELECT pool.asked_zones())', of_zone);
+    END LOOP;
+END $$;
+CREATE VIEW answer.term WITH (security_invoker) AS
+    SELECT stem, word, sum(chunks) AS chunks FROM pool.term
+    WHERE zone_id + 0 IN (SELECT pool.asked_zones()) GROUP BY stem, word HAVING sum(chunks) > 0;
+CREATE VIEW answer.vector_space AS
+    SELECT id, provider, model, dimensions, endpoint, state, 0 AS renewed FROM pool.vector_space;
+
+CREATE FUNCTION atoms(value jsonb) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS $$
+    SELECT atom #>> '{}' FROM jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') AS atom
+$$;
+CREATE FUNCTION json_each(object text) RETURNS TABLE (key text, value json, type text)
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT one.key, one.value::json, CASE WHEN jsonb_typeof(one.value) = 'boolean' THEN one.value::text
+        ELSE jsonb_typeof(one.value) END FROM jsonb_each(object::jsonb) AS one
+$$;
+CREATE FUNCTION json_each(object text, path text) RETURNS TABLE (value text) LANGUAGE sql IMMUTABLE AS $$
+    SELECT pool.atoms(object::jsonb -> substr(path, 3))
+$$;
+CREATE FUNCTION json_tree(value json) RETURNS TABLE (atom text) LANGUAGE sql IMMUTABLE AS $$
+    SELECT pool.atoms(value::jsonb)
+$$;
+CREATE FUNCTION json_extract(object text, path text) RETURNS text LANGUAGE sql IMMUTABLE
+    RETURN object::jsonb ->> substr(path, 3);
+CREATE FUNCTION iif(condition boolean, one text, other text) RETURNS text LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN condition THEN one ELSE other END;
+CREATE FUNCTION instr(text text, part text) RETURNS integer LANGUAGE sql IMMUTABLE RETURN position(part IN text);
+CREATE FUNCTION fold(text text) RETURNS text LANGUAGE sql IMMUTABLE
+    RETURN casefold(normalize(text, NFKC) COLLATE "pg_unicode_fast");
+CREATE FUNCTION nfc(text text) RETURNS text LANGUAGE sql IMMUTABLE RETURN normalize(text, NFC);
+CREATE FUNCTION hex(data bytea) RETURNS text LANGUAGE sql IMMUTABLE RETURN upper(encode(data, 'hex'));
+CREATE FUNCTION unixepoch(part text) RETURNS float8 LANGUAGE sql STABLE RETURN extract(epoch FROM now())::float8;
+-- `text GLOB pattern`: `*` and `?` are the only marks that our statements give to it, and classes.
+CREATE FUNCTION glob(pattern text, text text) RETURNS boolean LANGUAGE sql IMMUTABLE
+    RETURN text ~ ('^' || replace(replace(regexp_replace(
+        regexp_replace(pattern, '([.\\+(){}|$^])', '\\\1', 'g'), '\[\[\]', '\\[', 'g'), '*', '.*'), '?', '.') || '$');
+
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'vault_pool_member') THEN
+        CREATE ROLE vault_pool_member NOLOGIN;
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'vault_pool_server') THEN
+        CREATE ROLE vault_pool_server NOLOGIN;  -- its members may become the members of the pool, and nothing else
+    END IF;
+    -- Policies hide rows before other conditions are tested, unless these cannot tell of the hidden ones.
+    ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) LEAKPROOF;
+EXCEPTION WHEN insufficient_privilege THEN
+    RAISE WARNING 'searches by words will be slow: only a superuser can mark ts_match_vq as leakproof';
+END $$;
+GRANT USAGE ON SCHEMA pool, answer TO vault_pool_member, vault_pool_server;
+GRANT SELECT ON ALL TABLES IN SCHEMA pool TO vault_pool_member;
+GRANT SELECT ON ALL TABLES IN SCHEMA answer TO vault_pool_member;
+GRANT INSERT, UPDATE, DELETE ON pool.document, pool.chunk, pool.tag, pool.alias, pool.link, pool.embedding, pool.source,
+    pool.file TO vault_pool_member;
+GRANT INSERT ON pool.meta, pool.vector_space TO vault_pool_member;
+REVOKE EXECUTE ON FUNCTION pool.member_with FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION pool.member_with TO vault_pool_server;
