@@ -7,44 +7,23 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from vault_index.errors import PoolError, UsageError
+from vault_index.errors import PoolError
 
 if TYPE_CHECKING:
     import psycopg
 
-_LOCAL = ("", "localhost", "127.0.0.1", "::1")
-_SECONDS = 10
-"""Longest wait for a connection."""
 SEARCH_PATH = "pool, public"
 
 
-def complete(dsn: str, **more: Any) -> str:
-    """Return a DSN with our defaults: TLS with a verified certificate for hosts that are not local.
-
-    libpq takes the password from PGPASSWORD, ~/.pgpass or the service file.
-    Raises UsageError for a DSN that cannot be read.
-    """
-    from psycopg import ProgrammingError
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
-    try:
-        given = conninfo_to_dict(dsn)
-    except ProgrammingError as error:
-        hint = "write it as postgresql://user@host/database, without a password"
-        raise UsageError("the address of the pool cannot be read", hint) from error
-    host = str(given.get("host") or "")
-    if host not in _LOCAL and not host.startswith("/") and "sslmode" not in given:
-        more = {"sslmode": "verify-full", "sslrootcert": "system"} | more
-    given.setdefault("connect_timeout", _SECONDS)
-    return make_conninfo(**{**given, "application_name": "vault-index", **more})
-
-
 def connect(dsn: str) -> psycopg.Connection[Any]:
-    """Open a connection that commits each statement alone. Raises PoolError, UsageError."""
+    """Open a connection that commits each statement alone (`dsn`: see `address`).
+
+    Raises PoolError.
+    """
     import psycopg
 
     with translated():
-        connection = psycopg.connect(complete(dsn), autocommit=True)
+        connection = psycopg.connect(dsn, autocommit=True)
         connection.execute(f"SET search_path = {SEARCH_PATH}")
     return connection
 

@@ -34,6 +34,7 @@ CREATE TABLE source (
     pending   integer NOT NULL DEFAULT 0,          -- number of its chunks without a vector
     published timestamptz
 );
+INSERT INTO source (name, shared) VALUES ('team', true);  -- of the memories that are written through the pool
 
 -- Documents with the same rights. Every row of a document names its zone, so a policy needs no join.
 CREATE TABLE zone (
