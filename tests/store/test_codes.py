@@ -65,7 +65,7 @@ def coded(filled: Path) -> Iterator[IndexWriter]:
 @pytest.fixture
 def reader(filled: Path) -> Iterator[IndexReader]:
     opened = IndexReader(filled / "index.db")
-    opened.vectors_work()
+    assert opened.vectors_work
     yield opened
     opened.close()
 

@@ -4,8 +4,16 @@ from pathlib import Path
 import pytest
 
 from tests.store.rows import document_row
-from vault_index.store.documents import documents_by_key, documents_by_path, documents_of, first_chunks, tags_of
-from vault_index.store.reader import HIDDEN, IndexReader
+from vault_index.store.documents import (
+    HIDDEN,
+    documents_by_key,
+    documents_by_path,
+    documents_of,
+    first_chunks,
+    hidden_chunks,
+    tags_of,
+)
+from vault_index.store.reader import IndexReader
 from vault_index.store.state import State
 from vault_index.store.vocabulary import count_words
 from vault_index.store.writer import DocumentRow, IndexWriter
@@ -53,11 +61,11 @@ def test_hidden_chunks_follow_the_clock(writer: IndexWriter, reader: IndexReader
         row("lost.md", "text", superseded_by="c" * 32),  # by a missing one
     )
     hidden |= {"waiting.md", "lost.md"} | ({"archived.md"} if now >= 100.0 else set())
-    assert set(paths(reader, reader.hidden_chunks(now))) == hidden
+    assert set(paths(reader, hidden_chunks(reader, now))) == hidden
     for state, shown in (("expired", {"expires.md"}), ("superseded", {"old.md", "lost.md"}),
                          ("archived", {"archived.md"}), ("unreviewed", {"waiting.md"})):  # fmt: skip
-        assert set(paths(reader, reader.hidden_chunks(now, shown=[state]))) == hidden - shown, state
-    assert reader.hidden_chunks(now, shown=HIDDEN) == set()
+        assert set(paths(reader, hidden_chunks(reader, now, shown=[state]))) == hidden - shown, state
+    assert hidden_chunks(reader, now, shown=HIDDEN) == set()
 
 
 def test_reads_accept_more_ids_than_statement_parameters(

@@ -63,7 +63,7 @@ def test_put_document_keeps_rows_of_unchanged_chunks(writer: IndexWriter, reader
     row = replace(document_row("b.md", ["new", "one", "two"]), title="Other")
     writer.put_document(row, (), only_id(writer, "a.md"), {space.id: {}})
     assert [chunk.embed_text for chunk in pending_chunks(writer, space.id, 0, 10)] == ["T\nnew"]
-    assert reader.vectors_work()
+    assert reader.vectors_work
     nearest = reader.vector_candidates(space.id, vector(1, 0, 0, 0), 10, ALL)
     assert [reader.chunks([id_])[id_].text for id_, _ in nearest] == ["one", "two"]
     assert nearest[0][1] == pytest.approx(1.0, abs=1e-6)
@@ -116,7 +116,7 @@ def test_vector_space_is_built_while_another_serves(writer: IndexWriter, reader:
     put_vectors(writer, new.id, {chunks[0].embed_key: vector(0, 1, 0, 0)}, pending_chunks(writer, new.id, 0, 10))
     serve_space(writer, new.id)
     assert [row.space.model for row in read_spaces(reader)] == ["other"]
-    assert reader.vectors_work()
+    assert reader.vectors_work
     assert reader.vector_candidates(new.id, vector(0, 1, 0, 0), 5, ALL)[0][1] == pytest.approx(1.0, abs=1e-6)
 
 

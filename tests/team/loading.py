@@ -50,7 +50,7 @@ def load(index: VaultIndex, dsn: str, **source: Any) -> None:
 def load_vectors(index: VaultIndex, pool: "psycopg.Connection[Any]") -> None:
     reader = IndexReader(index.home.index_db)
     try:
-        space = serving_space(reader) if reader.vectors_work() else None
+        space = serving_space(reader) if reader.vectors_work else None
         if space is None:
             return
         (space_id,) = pool.execute(

@@ -262,7 +262,7 @@ def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
     if reader is None or serving is None:
         return EmbedderStatus(settings.provider, settings.model, settings.dimensions, False)
     space, possible = serving.space, not any(_impossible(settings))
-    ready = possible and reader.vectors_work() and not read_meta(reader, EMBED_PROBLEM)
+    ready = possible and reader.vectors_work and not read_meta(reader, EMBED_PROBLEM)
     advice = _advice(reader, settings) if possible else ""
     return EmbedderStatus(space.provider, space.model, space.dimensions, ready, advice)
 
@@ -381,7 +381,7 @@ def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem
     remembered = read_meta(reader, EMBED_PROBLEM)
     if remembered and config.embedding.provider != "none":
         yield Problem(*json.loads(remembered))
-    if serving_space(reader) is not None and not reader.vectors_work():
+    if serving_space(reader) is not None and not reader.vectors_work:
         yield Problem(
             "vec0", "sqlite-vec cannot be loaded: search works by keywords only", "reinstall it"
         )

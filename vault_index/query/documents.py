@@ -8,9 +8,9 @@ from vault_index.errors import UsageError
 from vault_index.fields import Sort
 from vault_index.models import Filters
 from vault_index.query.language.filters import unmet_filters
+from vault_index.query.reader import Reader
 from vault_index.results.documents import DocumentList, DocumentRecord
 from vault_index.store.documents import Order, documents_page, tags_of
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.state import State
 from vault_index.times import iso_time, iso_time_or_none
@@ -61,7 +61,7 @@ class Records:
     """Converts documents to records, with their tags, access counts and links."""
 
     def __init__(
-        self, reader: IndexReader, state: State, links: Mapping[str, Callable[[str], str]]
+        self, reader: Reader, state: State, links: Mapping[str, Callable[[str], str]]
     ) -> None:
         self._reader = reader
         self._state = state
@@ -85,7 +85,7 @@ class Records:
 
 
 def list_documents(
-    reader: IndexReader,
+    reader: Reader,
     state: State,
     records: Records,
     filters: Filters,

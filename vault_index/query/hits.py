@@ -17,10 +17,10 @@ from vault_index.query.ranking.passages import (
     snippet,
 )
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, terms_meant
+from vault_index.query.reader import Reader
 from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, WordReading
 from vault_index.sources.source import Source
 from vault_index.store.documents import tags_of
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.store.state import State
 from vault_index.times import iso_time, iso_time_or_none
@@ -161,7 +161,7 @@ def _chunk_key(chunk: ChunkRecord) -> tuple[str, str]:
 
 
 def to_hits(
-    reader: IndexReader,
+    reader: Reader,
     state: State,
     sources: Mapping[str, Source],
     answer: Answer,
@@ -229,7 +229,7 @@ def to_hits(
 
 
 def _copies(
-    reader: IndexReader, answer: Answer, selected: Sequence[RankedPassage]
+    reader: Reader, answer: Answer, selected: Sequence[RankedPassage]
 ) -> dict[tuple[str, str], dict[int, StoredDocument]]:
     """Return the documents with the same text as a selected hit, by text and id."""
     copies: dict[tuple[str, str], dict[int, StoredDocument]] = {}
@@ -307,7 +307,7 @@ def _channels(found: Evidence, every: Collection[Evidence]) -> dict[str, Channel
     }
 
 
-def query_reading(reader: IndexReader, query: Query) -> QueryReading:
+def query_reading(reader: Reader, query: Query) -> QueryReading:
     """Return the parsed query with the statistics of its words."""
     return QueryReading(
         words=tuple(
@@ -324,7 +324,7 @@ def as_words(expression: str) -> str:
     return _ONE_WORD.sub(r"\1", expression)
 
 
-def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> WordReading:
+def _word(reader: Reader, word: QueryTerm, meant: Mapping[str, float]) -> WordReading:
     term = Term(word.text, "prefix" if word.prefix else "word")
     return WordReading(
         text=word.text,
@@ -347,7 +347,7 @@ def also_searched(query: Query) -> Iterator[str]:
             )
 
 
-def excluded_hits(reader: IndexReader, query: Query, never: Collection[int]) -> Iterator[str]:
+def excluded_hits(reader: Reader, query: Query, never: Collection[int]) -> Iterator[str]:
     """Yield how many hits an exclusion hides, because the user may not have meant a dash as one.
 
     `never` are chunks that no answer contains.

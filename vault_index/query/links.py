@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from vault_index.models import Link
+from vault_index.query.reader import Reader
 from vault_index.store.documents import aliases_of, documents_by_key
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.related import Called, documents_called, links_to
 from vault_index.unicode import same_form
@@ -21,7 +21,7 @@ from vault_index.unicode import same_form
 _SESSION = re.compile(r"ses_\w+")
 
 
-def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[Link]) -> set[int]:
+def linked_from(reader: Reader, document: StoredDocument, links: Iterable[Link]) -> set[int]:
     """Return the ids of the documents that `links` in `document` point to."""
     targets = {link.target for link in links if link.target}
     named = _LinkTargets(reader, targets)
@@ -29,7 +29,7 @@ def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[L
     return {document_id for document_id in found if document_id is not None}
 
 
-def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
+def linking_to(reader: Reader, document: StoredDocument) -> set[int]:
     """Return the ids of the documents with a link to `document`."""
     file = same_form(document.path.rpartition("/")[2])
     aliases = map(same_form, aliases_of(reader, document.id))
@@ -46,7 +46,7 @@ def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
     }
 
 
-def linked(reader: IndexReader, target: str, sources: Collection[str]) -> StoredDocument | None:
+def linked(reader: Reader, target: str, sources: Collection[str]) -> StoredDocument | None:
     """Return the document that a link in the root of one of the sources points to.
 
     Without `sources`, all sources are searched.
@@ -58,7 +58,7 @@ def linked(reader: IndexReader, target: str, sources: Collection[str]) -> Stored
 class _LinkTargets:
     """Documents that may be targets of some links, by name and alias."""
 
-    def __init__(self, reader: IndexReader, targets: Collection[str]) -> None:
+    def __init__(self, reader: Reader, targets: Collection[str]) -> None:
         ends = {same_form(target.rpartition("/")[2]) for target in targets}
         names = {*ends, *map(_stem, ends), *map(same_form, targets)}
         self._called: dict[str, list[Called]] = defaultdict(list)

@@ -18,11 +18,11 @@ from vault_index.query.ranking.confidence import Confidence
 from vault_index.query.ranking.echoes import RecentQuestions
 from vault_index.query.ranking.passages import RankedPassage, TermMatcher, focus
 from vault_index.query.ranking.retrieval import Query
+from vault_index.query.reader import Reader
 from vault_index.query.search import Searcher, SearchOptions
 from vault_index.results.texts import Cause, Recall, RecalledSource
 from vault_index.store.documents import (
     Project,
-    chunks_of,
     count_unreviewed,
     documents_by_key,
     memories_of,
@@ -30,7 +30,6 @@ from vault_index.store.documents import (
     sessions_of,
     unreviewed_elsewhere,
 )
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time
 
@@ -67,9 +66,7 @@ class RecallOptions:
     folders: tuple[str, ...] = ()
 
 
-def recall(
-    searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions
-) -> Recall:
+def recall(searcher: Searcher, reader: Reader, disk: DiskState, options: RecallOptions) -> Recall:
     """Return one block of quotations within the budget."""
     wanted = SearchOptions(
         limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins,
@@ -107,7 +104,7 @@ def recall(
 
 def _hits(
     searcher: Searcher,
-    reader: IndexReader,
+    reader: Reader,
     query: Query,
     wanted: SearchOptions,
     questions: RecentQuestions,
@@ -197,7 +194,7 @@ def _merge_memories(found: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _candidates(
-    reader: IndexReader,
+    reader: Reader,
     disk: DiskState,
     options: RecallOptions,
     found: Sequence[Candidate],
@@ -223,7 +220,7 @@ def _candidates(
 
 
 def _inbox(
-    reader: IndexReader, project: Project | None, of: tuple[Sequence[str], float, int]
+    reader: Reader, project: Project | None, of: tuple[Sequence[str], float, int]
 ) -> list[int]:
     if project is None:
         return memories_of_all(reader, *of, unreviewed=True)
@@ -231,7 +228,7 @@ def _inbox(
 
 
 def _memories(
-    reader: IndexReader,
+    reader: Reader,
     disk: DiskState,
     now: float,
     document_ids: Sequence[int],
@@ -245,7 +242,7 @@ def _memories(
     ordered = sorted(
         (documents[id_] for id_ in document_ids), key=lambda document: document.uid not in hits
     )
-    with_chunks = [(document, chunks_of(reader, document.id, fields=False)) for document in ordered]
+    with_chunks = [(document, reader.chunks_of(document.id, fields=False)) for document in ordered]
     return [
         hits.get(document.uid) or _from_memory(document, chunks, now)
         for document, chunks in with_chunks
@@ -271,7 +268,7 @@ def _facts(document: StoredDocument, text: str) -> list[str]:
     )
 
 
-def _sessions(reader: IndexReader, options: RecallOptions) -> list[StoredDocument]:
+def _sessions(reader: Reader, options: RecallOptions) -> list[StoredDocument]:
     """Return recent sessions of the project that have a title."""
     if options.project is None:
         return []

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from vault_index.errors import NotFoundError, UsageError
+from vault_index.query.reader import Reader
 from vault_index.store.documents import (
-    chunks_of,
     documents_by_id,
     documents_by_name,
     documents_by_path,
     memories_by_old_id,
 )
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.unicode import same_form
 
@@ -45,7 +44,7 @@ class Place:
 
 
 def resolve(
-    reader: IndexReader, reference: str, *, memory_dir: str, sources: Sequence[str] = ()
+    reader: Reader, reference: str, *, memory_dir: str, sources: Sequence[str] = ()
 ) -> Place:
     """Return the place of a reference.
 
@@ -76,7 +75,7 @@ def resolve(
 
 
 def _find(
-    reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str]
+    reader: Reader, name: str, memory_dir: str, sources: Sequence[str]
 ) -> StoredDocument | None:
     """Return the document with this path, id or name.
 
@@ -94,7 +93,7 @@ def _find(
 
 
 def _matches(
-    reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str]
+    reader: Reader, name: str, memory_dir: str, sources: Sequence[str]
 ) -> Iterator[Sequence[StoredDocument]]:
     """Yield the equally good matches of each kind of reference."""
     for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}"):
@@ -117,7 +116,7 @@ def _best(found: Sequence[StoredDocument]) -> Sequence[StoredDocument]:
     return [one for one in found if one.path == found[0].path]
 
 
-def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Sequence[str]) -> Place:
+def _resolve_link(reader: Reader, target: str, heading: str, sources: Sequence[str]) -> Place:
     from vault_index.query.links import linked  # late: most references are not links
 
     document = linked(reader, target, sources)
@@ -128,9 +127,9 @@ def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Seque
     return Place(document) if not heading else _section(reader, document, heading)
 
 
-def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Place:
+def _section(reader: Reader, document: StoredDocument, heading: str) -> Place:
     """Return the first section with this heading, or the block with this `^mark`."""
-    chunks = chunks_of(reader, document.id, fields=False)
+    chunks = reader.chunks_of(document.id, fields=False)
     path, mark = (
         [_heading(part) for part in heading.split("#")],
         heading.rpartition("#")[2].strip().casefold(),

@@ -7,13 +7,13 @@ from vault_index.models import Filters, Vector
 from vault_index.query.documents import Records
 from vault_index.query.language.filters import unmet_filters
 from vault_index.query.links import linked_from, linking_to
+from vault_index.query.reader import Reader
 from vault_index.query.references import Place
 from vault_index.results.documents import RelatedList, RelatedRecord, Relation, Timeline
-from vault_index.store.documents import allows, chunks_of, documents_by_key, links_of
-from vault_index.store.reader import IndexReader
+from vault_index.store.documents import allows, documents_by_key, links_of
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.store.related import Others, among, in_time, nearest_documents, superseded_of
-from vault_index.store.spaces import mean, serving_space, vectors_of
+from vault_index.store.spaces import mean, serving_space
 
 _LOW_COSINE = 0.3  # documents with a lower cosine have other subjects
 _NEAR = 50  # maximum number of documents related by meaning alone
@@ -35,7 +35,7 @@ class _Relations:
 
 
 def related_documents(
-    reader: IndexReader,
+    reader: Reader,
     records: Records,
     place: Place,
     filters: Filters,
@@ -74,8 +74,8 @@ def related_documents(
     return RelatedList(anchor, tuple(results), len(ranked), found.degraded, hints)
 
 
-def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
-    chunks = chunks_of(reader, place.document.id)
+def _relations(reader: Reader, place: Place, others: Others) -> _Relations:
+    chunks = reader.chunks_of(place.document.id)
     # Use all chunks if the place has no text, such as frontmatter or a blank line.
     chunks = [
         chunk for chunk in chunks if place.overlaps(chunk.start_line, chunk.end_line)
@@ -109,23 +109,23 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
 
 
 def _mean_vector(
-    reader: IndexReader, chunks: Sequence[ChunkRecord]
+    reader: Reader, chunks: Sequence[ChunkRecord]
 ) -> tuple[int, Vector | None, tuple[str, ...]]:
     """Return the vector space, the mean vector of the chunks, and why there is no vector."""
     space = serving_space(reader)
     if space is None:
         return 0, None, ("vector: there are no vectors",)
-    if not reader.vectors_work():
+    if not reader.vectors_work:
         return 0, None, ("vector: sqlite-vec cannot be loaded",)
     step = -(-len(chunks) // _SAMPLED) or 1
-    vectors = vectors_of(reader, space.id, [chunk.chunk_id for chunk in chunks[::step]])
+    vectors = reader.vectors_of(space.id, [chunk.chunk_id for chunk in chunks[::step]])
     if chunks and not vectors:
         return 0, None, ("vector: the document has no vectors yet",)
     return space.id, mean(space.space, vectors), ()
 
 
 def timeline_around(
-    reader: IndexReader,
+    reader: Reader,
     records: Records,
     anchor: StoredDocument,
     filters: Filters,

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.models import Filters
+from vault_index.query.reader import Reader
 from vault_index.query.references import Place
 from vault_index.results.sessions import Resume
 from vault_index.store.documents import Order, documents_by_name, documents_page
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
@@ -32,7 +32,7 @@ def resume_command(document: StoredDocument) -> tuple[str, ...]:
     return tuple(command_of(client_of(document), session)) if _ID.fullmatch(session) else ()
 
 
-def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resume:
+def resume(reader: Reader, ref: str, find: Callable[[str], Place]) -> Resume:
     """Return how to resume the session that `ref` names.
 
     `ref` is a reference that `find` resolves, the beginning of an id of the index or the client, or
@@ -61,7 +61,7 @@ def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resum
     )
 
 
-def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> StoredDocument:
+def _named(reader: Reader, ref: str, find: Callable[[str], Place]) -> StoredDocument:
     """Return the session that `ref` names; a note may have the name or the id of a session."""
     other = ""
     with suppress(NotFoundError, UsageError):
@@ -85,7 +85,7 @@ def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Store
     raise NotFoundError(f"session not found: {ref!r}", hint)
 
 
-def _top_session(reader: IndexReader, document: StoredDocument) -> StoredDocument:
+def _top_session(reader: Reader, document: StoredDocument) -> StoredDocument:
     """Return the parent of a subagent's session, which cannot be resumed itself."""
     seen: set[int] = set()
     above = [document]

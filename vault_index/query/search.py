@@ -39,17 +39,18 @@ from vault_index.query.ranking.retrieval import (
 )
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.query.ranking.successors import with_successors
+from vault_index.query.reader import Reader
 from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import YET, Source
-from vault_index.store.connection import KEPT_HOME, count_rows, read_meta
+from vault_index.store.connection import KEPT_HOME, read_meta
 from vault_index.store.documents import (
     chunks_in,
     documents_of,
+    hidden_chunks,
     session_tree,
     sessions_written_in,
 )
 from vault_index.store.filters import chunks_in_order
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import count_pending, serving_space
 from vault_index.store.state import State
@@ -113,7 +114,7 @@ class Searcher:
 
     def __init__(
         self,
-        reader: IndexReader,
+        reader: Reader,
         state: State,
         sources: Mapping[str, Source],
         embed_query: Callable[[SpaceRow, str, QueryOrigins, Filters], Vector],
@@ -176,7 +177,7 @@ class Searcher:
             raise UsageError(
                 f"the query {problem}", "add a word to search for: compose, or compose -docker"
             )
-        if count_rows(self._reader, "document"):
+        if self._reader.count("document"):
             return ()
         missing = ((name, source.missing()) for name, source in self._sources.items())
         gone = [
@@ -215,7 +216,7 @@ class Searcher:
             terms=terms,
             spelling=spelling,
             match=match_expression(meant) if by_text else "",
-            bounded=bounded_expressions(held, count_rows(self._reader, "chunk")),
+            bounded=bounded_expressions(held, self._reader.count("chunk")),
             now=options.as_of or time.time(),
             **embedded,
         )
@@ -234,7 +235,7 @@ class Searcher:
         space = serving_space(self._reader)
         if space is None:
             return {"degraded": ("vector: there are no vectors",)}
-        if not self._reader.vectors_work():
+        if not self._reader.vectors_work:
             return {"degraded": ("vector: sqlite-vec cannot be loaded",)}
         text = corrected if space.space.provider == "local" else typed
         known = (
@@ -264,7 +265,7 @@ class Searcher:
             if self._pending
             else lacking - int(read_meta(self._reader, KEPT_HOME) or 0)
         )
-        chunks = count_rows(self._reader, "chunk")
+        chunks = self._reader.count("chunk")
         reason = f"vector: pending for {waiting:,} of {chunks:,} passages"
         return (reason,) if waiting > 0 and waiting >= least * chunks else ()
 
@@ -272,7 +273,7 @@ class Searcher:
         """Return the answer to a parsed query. Call it within a snapshot."""
         shown = (*options.shown, *query.parsed.filters.states)
         # Superseded memories stay candidates, because they lead to their successors.
-        hidden = self._reader.hidden_chunks(query.now, shown=(*shown, "superseded"))
+        hidden = hidden_chunks(self._reader, query.now, shown=(*shown, "superseded"))
         if options.asking or options.left_out:
             hidden |= chunks_in(self._reader, self.asking(options).union(options.left_out))
         disk = DiskState(self._sources)

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from vault_index.markdown.calls import Call, calls_in, program_of
+from vault_index.query.reader import Reader
 from vault_index.query.resume import client_of
 from vault_index.results.sessions import (
     FailedCommand,
@@ -26,7 +27,6 @@ from vault_index.results.sessions import (
     WrittenFile,
 )
 from vault_index.store.documents import documents_by_key
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.sessions import (
     TurnText,
@@ -75,7 +75,7 @@ class _Work:
 
 
 def list_sessions(
-    reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int
+    reader: Reader, wanted: Wanted, file: str | None, limit: int, offset: int
 ) -> SessionList:
     """Return one page of sessions, most recent first; with `file` those that touched it."""
     with reader.snapshot():
@@ -88,7 +88,7 @@ def list_sessions(
         return SessionList(records, len(found) if len(found) <= offset + limit else None)
 
 
-def count_by_day(reader: IndexReader, wanted: Wanted) -> SessionDays:
+def count_by_day(reader: Reader, wanted: Wanted) -> SessionDays:
     """Count the sessions that began or ended on each day.
 
     The days in between are unknown unless the sessions are read.
@@ -109,7 +109,7 @@ def count_by_day(reader: IndexReader, wanted: Wanted) -> SessionDays:
 
 
 def summarize(
-    reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int
+    reader: Reader, wanted: Wanted, file: str | None, limit: int, offset: int
 ) -> SessionSummary:
     """Summarize the work since `wanted.since` and return one page of projects.
 
@@ -148,7 +148,7 @@ def summarize(
 
 
 def _with_file(
-    reader: IndexReader, wanted: Wanted, file: str
+    reader: Reader, wanted: Wanted, file: str
 ) -> Iterator[tuple[StoredDocument, tuple[int, int]]]:
     """Yield the sessions that touched a file, newest first, with the numbers of edits and reads.
 
@@ -249,7 +249,7 @@ def _time_of(turn: TurnText) -> float:
 
 
 def _record(
-    reader: IndexReader,
+    reader: Reader,
     document: StoredDocument,
     edits: int | None = None,
     reads: int | None = None,

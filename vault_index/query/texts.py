@@ -7,13 +7,13 @@ from dataclasses import asdict, replace
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.normalize import fenced_lines, split_lines
+from vault_index.query.reader import Reader
 from vault_index.query.references import Place
 from vault_index.results.base import FailedItem
 from vault_index.results.texts import DocumentText, Texts
 from vault_index.sources.source import Source
-from vault_index.store.documents import aliases_of, chunks_of, content_hashes, links_of
+from vault_index.store.documents import aliases_of, content_hashes, links_of
 from vault_index.store.pool import Connections
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 
 _FIELDS = (
@@ -94,9 +94,9 @@ def _text_of(
     return text
 
 
-def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
+def with_neighbors(reader: Reader, place: Place, count: int) -> Place:
     """Return the place extended by `count` chunks before and after it."""
-    chunks = chunks_of(reader, place.document.id)
+    chunks = reader.chunks_of(place.document.id)
     last = place.last or place.document.line_count
     inside = [
         number

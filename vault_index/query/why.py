@@ -13,21 +13,18 @@ from vault_index.query.hits import (
 )
 from vault_index.query.language.filters import single_filters
 from vault_index.query.ranking.passages import RankedPassage
+from vault_index.query.reader import Reader
 from vault_index.query.references import Place
 from vault_index.query.search import Searcher, SearchOptions
 from vault_index.results.base import Problem as Reason
 from vault_index.results.search import Why
-from vault_index.store.documents import allows, chunks_of
-from vault_index.store.reader import HIDDEN, IndexReader
-from vault_index.store.spaces import cosines
+from vault_index.store.documents import HIDDEN, allows, hidden_chunks
 from vault_index.times import iso_time
 
 _DAY = 86_400.0
 
 
-def why(
-    searcher: Searcher, reader: IndexReader, text: str, place: Place, options: SearchOptions
-) -> Why:
+def why(searcher: Searcher, reader: Reader, text: str, place: Place, options: SearchOptions) -> Why:
     """Return the rank of the passage at `place` in a search, and the reasons.
 
     Raises UsageError as `search`.
@@ -107,7 +104,7 @@ _STATES = {
 class _Examination:
     """Finds the reasons for one place. `answer` has no limit."""
 
-    reader: IndexReader
+    reader: Reader
     options: SearchOptions
     place: Place
     answer: Answer
@@ -158,7 +155,7 @@ class _Examination:
         document = self.place.document
         chunks = [
             chunk.chunk_id
-            for chunk in chunks_of(self.reader, document.id)
+            for chunk in self.reader.chunks_of(document.id)
             if self.place.overlaps(chunk.start_line, chunk.end_line)
         ]
         if not chunks:
@@ -227,7 +224,7 @@ class _Examination:
         ends = {"expired": document.expires, "archived": document.archived}
         by = document.frontmatter.get("superseded_by")
         for state in _STATES.keys() - {*self.options.shown, *query.parsed.filters.states}:
-            hidden = self.reader.hidden_chunks(query.now, shown=HIDDEN.keys() - {state})
+            hidden = hidden_chunks(self.reader, query.now, shown=HIDDEN.keys() - {state})
             if not hidden.isdisjoint(chunks):
                 message, hint = _STATES[state]
                 message = message.format(on=_on(ends.get(state)), by=f" by {by}" if by else "")
@@ -244,7 +241,7 @@ class _Examination:
         elif query.vector is None:
             yield _LISTED if self.answer.evidence else _NOTHING_ASKED
         if query.vector is not None and query.space_id is not None:
-            known = cosines(self.reader, query.space_id, query.vector, chunks)
+            known = self.reader.cosines(query.space_id, query.vector, chunks)
             yield _FAR if len(known) == len(chunks) else _PENDING
         elif query.degraded:
             yield Reason(

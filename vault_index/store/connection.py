@@ -7,11 +7,11 @@ import os
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import apsw
 
@@ -70,6 +70,19 @@ NUMBERING = "numbering"
 
 The value is empty if inode numbers are stable.
 """
+
+
+class Statements(Protocol):
+    """A database that runs statements, with the tables of an index and the parameters of SQLite."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows."""
+
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row; None without rows."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Read one state of the database over several calls."""
 
 
 class Database:
@@ -430,7 +443,7 @@ def count_rows(db: Database, what: str) -> int:
     return int(db.value(f"SELECT count(*) FROM {db.tables[what]}"))
 
 
-def read_meta(db: Database, key: str) -> str | None:
+def read_meta(db: Statements, key: str) -> str | None:
     """Return the value of a meta key, or None."""
     found: str | None = db.value("SELECT value FROM meta WHERE key = ?", (key,))
     return found

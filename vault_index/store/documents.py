@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vault_index.models import Fault, FileStamp, Filters, Link
-from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.connection import ANY_OF, Statements, any_of
 from vault_index.store.filters import document_condition, marks, of_project, tagged
 from vault_index.store.records import (
     CHUNK,
@@ -33,7 +33,21 @@ _SUREST_FIRST = (
 )
 
 
-_ALL = -1 << 31
+HIDDEN = {
+    "expired": "SELECT id FROM document WHERE expires <= ?1",
+    # Only if the newer memory exists at that time.
+    "superseded": "SELECT id FROM document AS old WHERE superseded_by IS NOT NULL AND NOT EXISTS"
+    " (SELECT 1 FROM document AS new WHERE new.uid = lower(old.superseded_by)"
+    " AND new.created > ?1)",
+    "archived": "SELECT id FROM document WHERE archived <= ?1",
+    "unreviewed": "SELECT id FROM document WHERE unreviewed > 0 AND unreviewed = 2",
+}
+"""Memories that are hidden unless the query asks for their state.
+
+One query each, because they are few and use small partial indexes; joined by OR, SQLite would scan
+all documents.
+"""
+ALL = -1 << 31
 """Less than the ordinal of every chunk."""
 
 
@@ -58,7 +72,7 @@ class Project(NamedTuple):
 
 
 def documents_page(
-    db: Database, filters: Filters, order: Order, limit: int = -1, offset: int = 0
+    db: Statements, filters: Filters, order: Order, limit: int = -1, offset: int = 0
 ) -> tuple[list[StoredDocument], int]:
     """Return one page of the documents that pass the filters, and their total number.
 
@@ -74,21 +88,21 @@ def documents_page(
     return found, int(db.value(f"SELECT count(*) FROM document {where}", values))
 
 
-def allows(db: Database, filters: Filters, document_id: int) -> bool:
+def allows(db: Statements, filters: Filters, document_id: int) -> bool:
     """Return whether a document passes the filters."""
     condition, values = document_condition(filters)
     sql = f"SELECT id FROM document WHERE id = ? AND {condition or 'true'}"
     return bool(db.execute(sql, (document_id, *values)))
 
 
-def documents_by_key(db: Database, document_ids: Collection[int]) -> dict[int, StoredDocument]:
+def documents_by_key(db: Statements, document_ids: Collection[int]) -> dict[int, StoredDocument]:
     """Return documents by row id."""
     return {
         document.id: document for document in _documents(db, f"id {ANY_OF}", [any_of(document_ids)])
     }
 
 
-def documents_by_id(db: Database, prefix: str) -> list[StoredDocument]:
+def documents_by_id(db: Statements, prefix: str) -> list[StoredDocument]:
     """Return at most ten documents with an id that begins with `prefix` (lower case)."""
     # Ids are hexadecimal, so `g` ends the range, and the index answers the prefix search.
     return _documents(
@@ -96,7 +110,9 @@ def documents_by_id(db: Database, prefix: str) -> list[StoredDocument]:
     )
 
 
-def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
+def documents_by_path(
+    db: Statements, path: str, sources: Sequence[str] = ()
+) -> list[StoredDocument]:
     """Return the documents at a path, in all sources or the given ones."""
     found = _documents(db, "path = ? ORDER BY source", (path,))
     # The name may have another Unicode normal form, as macOS writes names.
@@ -106,7 +122,7 @@ def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> l
     return [document for document in found if document.source.casefold() in wanted or not wanted]
 
 
-def documents_by_name(db: Database, name: str) -> list[StoredDocument]:
+def documents_by_name(db: Statements, name: str) -> list[StoredDocument]:
     """Return the documents that a wikilink may mean: by file name, alias, then shortest path."""
     folded = same_form(name)
     shortest = "ORDER BY length(path), source, path"
@@ -118,13 +134,13 @@ def documents_by_name(db: Database, name: str) -> list[StoredDocument]:
     ]
 
 
-def memories_by_identity(db: Database, identity: bytes, source: str) -> list[StoredDocument]:
+def memories_by_identity(db: Statements, identity: bytes, source: str) -> list[StoredDocument]:
     """Return the memories of one source that were indexed with this content, oldest first."""
     return _documents(db, "identity = ? AND source = ? ORDER BY created, path", (identity, source))
 
 
 def memories_by_old_id(
-    db: Database, old_id: str, sources: Sequence[str] = ()
+    db: Statements, old_id: str, sources: Sequence[str] = ()
 ) -> list[StoredDocument]:
     """Return the memories that were imported with this id, by path."""
     imported = (
@@ -137,7 +153,7 @@ def memories_by_old_id(
     return [document for document in found if document.source in sources or not sources]
 
 
-def paths_by_shared_id(db: Database) -> dict[str, list[str]]:
+def paths_by_shared_id(db: Statements) -> dict[str, list[str]]:
     """Return the paths of memories that share an id, by id."""
     paths: dict[str, list[str]] = {}
     for uid, path in db.execute(
@@ -149,7 +165,7 @@ def paths_by_shared_id(db: Database) -> dict[str, list[str]]:
     return paths
 
 
-def _documents(db: Database, where: str, values: Sequence[object]) -> list[StoredDocument]:
+def _documents(db: Statements, where: str, values: Sequence[object]) -> list[StoredDocument]:
     return [
         StoredDocument(*row)
         for row in db.execute(f"SELECT {DOCUMENT} FROM document WHERE {where}", values)
@@ -160,7 +176,7 @@ def _documents(db: Database, where: str, values: Sequence[object]) -> list[Store
 
 
 def chunks_of(
-    db: Database, document_id: int, *, fields: bool = True, first: int = _ALL, limit: int = -1
+    db: Statements, document_id: int, *, fields: bool = True, first: int = ALL, limit: int = -1
 ) -> list[ChunkRecord]:
     """Return the chunks of a document in order, from the ordinal `first` on.
 
@@ -175,7 +191,7 @@ def chunks_of(
     )
 
 
-def texts_of(db: Database, document_ids: Collection[int]) -> Iterator[tuple[int, str]]:
+def texts_of(db: Statements, document_ids: Collection[int]) -> Iterator[tuple[int, str]]:
     """Yield document id and text of the chunks below the frontmatter, in order."""
     yield from db.execute(
         f"SELECT document_id, {TEXT} FROM chunk WHERE document_id {ANY_OF} AND ordinal >= 0"
@@ -184,13 +200,13 @@ def texts_of(db: Database, document_ids: Collection[int]) -> Iterator[tuple[int,
     )
 
 
-def content_hashes(db: Database, document_ids: Collection[int]) -> dict[int, str]:
+def content_hashes(db: Statements, document_ids: Collection[int]) -> dict[int, str]:
     """Return the SHA-256 of each indexed file, in hexadecimal, by row id."""
     sql = f"SELECT id, lower(hex(content_hash)) FROM document WHERE id {ANY_OF}"
     return dict(db.execute(sql, [any_of(document_ids)]))
 
 
-def spread_texts(db: Database, limit: int, characters: int) -> list[str]:
+def spread_texts(db: Statements, limit: int, characters: int) -> list[str]:
     """Return the beginnings of about `limit` chunks, evenly spread over the table."""
     sql = f"SELECT substr({TEXT}, 1, ?) FROM chunk WHERE id >= ? LIMIT 1"
     [(last,)] = db.execute("SELECT coalesce(max(id), 0) FROM chunk")
@@ -198,7 +214,7 @@ def spread_texts(db: Database, limit: int, characters: int) -> list[str]:
     return [text for place in places for (text,) in db.execute(sql, (characters, place))]
 
 
-def embed_keys(db: Database, document_id: int | None = None) -> set[bytes]:
+def embed_keys(db: Statements, document_id: int | None = None) -> set[bytes]:
     """Return the cache keys of the vectors of one document, or of all."""
     rows = db.execute(
         "SELECT embed_key FROM chunk WHERE ?1 IS NULL OR document_id = ?1", (document_id,)
@@ -206,14 +222,14 @@ def embed_keys(db: Database, document_id: int | None = None) -> set[bytes]:
     return {key for (key,) in rows}
 
 
-def documents_of(db: Database, chunk_ids: Sequence[int]) -> dict[int, int]:
+def documents_of(db: Statements, chunk_ids: Sequence[int]) -> dict[int, int]:
     """Return the document of each chunk."""
     return dict(
         db.execute(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)])
     )
 
 
-def chunks_in(db: Database, document_ids: Collection[int]) -> set[int]:
+def chunks_in(db: Statements, document_ids: Collection[int]) -> set[int]:
     """Return the chunks of these documents."""
     return {
         id_
@@ -223,13 +239,25 @@ def chunks_in(db: Database, document_ids: Collection[int]) -> set[int]:
     }
 
 
-def first_chunks(db: Database, document_ids: Sequence[int]) -> dict[int, int]:
+def hidden_chunks(db: Statements, now: float, *, shown: Collection[str] = ()) -> set[int]:
+    """Return the chunks of memories hidden at `now`, except in the states `shown`."""
+    hidden = [sql for state, sql in HIDDEN.items() if state not in shown]
+    if not hidden:
+        return set()
+    sql = (
+        "SELECT id FROM chunk WHERE ?1 IS NOT NULL"
+        f" AND document_id IN ({' UNION ALL '.join(hidden)})"
+    )
+    return {chunk_id for (chunk_id,) in db.execute(sql, (now,))}
+
+
+def first_chunks(db: Statements, document_ids: Sequence[int]) -> dict[int, int]:
     """Return the first chunk of each document that has one."""
     sql = f"SELECT document_id, id FROM chunk WHERE document_id {ANY_OF} AND ordinal = 0"
     return dict(db.execute(sql, [any_of(document_ids)]))
 
 
-def aliases_of(db: Database, document_id: int) -> list[str]:
+def aliases_of(db: Statements, document_id: int) -> list[str]:
     """Return the aliases of a document."""
     return [
         alias
@@ -237,7 +265,7 @@ def aliases_of(db: Database, document_id: int) -> list[str]:
     ]
 
 
-def tags_of(db: Database, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
+def tags_of(db: Statements, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
     """Return the tags of each document in alphabetical order."""
     sql = f"SELECT document_id, tag FROM tag WHERE document_id {ANY_OF} ORDER BY tag"
     tags: dict[int, tuple[str, ...]] = {}
@@ -246,7 +274,7 @@ def tags_of(db: Database, document_ids: Sequence[int]) -> dict[int, tuple[str, .
     return tags
 
 
-def links_of(db: Database, document_id: int) -> list[Link]:
+def links_of(db: Statements, document_id: int) -> list[Link]:
     """Return the links of a document, by line."""
     rows = db.execute(
         "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line",
@@ -262,7 +290,7 @@ def links_of(db: Database, document_id: int) -> list[Link]:
 
 
 def memories_of(
-    db: Database,
+    db: Statements,
     project: Project,
     sources: Sequence[str],
     now: float,
@@ -288,7 +316,7 @@ def memories_of(
 
 
 def memories_of_all(
-    db: Database, sources: Sequence[str], now: float, limit: int, *, unreviewed: bool = False
+    db: Statements, sources: Sequence[str], now: float, limit: int, *, unreviewed: bool = False
 ) -> list[int]:
     """Return the lasting memories without a project, by confidence, then newest."""
     lasting, lasting_values = _lasting()
@@ -303,7 +331,7 @@ def memories_of_all(
     return [document_id for (document_id,) in rows]
 
 
-def unreviewed_elsewhere(db: Database, project: Project | None) -> list[int]:
+def unreviewed_elsewhere(db: Statements, project: Project | None) -> list[int]:
     """Return inbox memories of other projects than `project`; without it, of any project."""
     own, tags = tagged(project.tags if project else ("project",))
     named, names = of_project(project.names) if project else ("project IS NOT NULL", ())
@@ -315,7 +343,7 @@ def unreviewed_elsewhere(db: Database, project: Project | None) -> list[int]:
     return [document_id for (document_id,) in rows]
 
 
-def count_unreviewed(db: Database, now: float, sources: Sequence[str] = ()) -> int:
+def count_unreviewed(db: Statements, now: float, sources: Sequence[str] = ()) -> int:
     """Count the memories in the inbox, except expired, archived and superseded ones."""
     where, values = _within(sources)
     over = "expires <= ?1 OR archived <= ?1 OR superseded_by IS NOT NULL"
@@ -323,7 +351,7 @@ def count_unreviewed(db: Database, now: float, sources: Sequence[str] = ()) -> i
     return int(db.value(sql, (now, *values)))
 
 
-def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: int) -> list[int]:
+def sessions_of(db: Statements, project: Project, sources: Sequence[str], limit: int) -> list[int]:
     """Return the sessions of a project, newest first, without sub-agent sessions."""
     named, names = held_in(project.folders) if project.folders else of_project(project.names)
     where, values = _within(sources)
@@ -336,7 +364,9 @@ def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: i
     return [document_id for (document_id,) in rows]
 
 
-def sessions_written_in(db: Database, folders: Sequence[str], since: float) -> list[StoredDocument]:
+def sessions_written_in(
+    db: Statements, folders: Sequence[str], since: float
+) -> list[StoredDocument]:
     """Return the sessions that ran in these folders and were written to since a time (seconds)."""
     inside, places = held_in(folders)
     since_ns = int(since * 1e9)
@@ -345,7 +375,7 @@ def sessions_written_in(db: Database, folders: Sequence[str], since: float) -> l
     )
 
 
-def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
+def session_tree(db: Statements, sessions: Collection[str]) -> set[int]:
     """Return the row ids of these sessions, and of all their parents and sub-agent sessions.
 
     If a session is a fork, its original is included with its own tree.
@@ -414,7 +444,7 @@ def _within(sources: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
+def tag_counts(db: Statements, filters: Filters) -> list[tuple[str, int]]:
     """Return the tags with their number of documents, most frequent first."""
     condition, values = document_condition(filters)
     ids = f"SELECT document.id FROM document WHERE {condition or 'true'}"
@@ -426,7 +456,7 @@ def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
 
 
 def value_counts(
-    db: Database, column: str, filters: Filters | None = None
+    db: Statements, column: str, filters: Filters | None = None
 ) -> list[tuple[str, int]]:
     """Return the values of a column of `document` with their counts, most frequent first."""
     condition, values = document_condition(filters or Filters())
@@ -438,7 +468,7 @@ def value_counts(
     )
 
 
-def source_counts(db: Database) -> dict[str, tuple[int, int]]:
+def source_counts(db: Statements) -> dict[str, tuple[int, int]]:
     """Return the number of documents and chunks by source."""
     rows = db.execute(
         "SELECT document.source, count(DISTINCT document.id), count(chunk.id) FROM document"
@@ -447,7 +477,7 @@ def source_counts(db: Database) -> dict[str, tuple[int, int]]:
     return {source: (documents, chunks) for source, documents, chunks in rows}
 
 
-def stamps(db: Database, source: str) -> dict[str, FileStamp]:
+def stamps(db: Statements, source: str) -> dict[str, FileStamp]:
     """Return the stamps of the documents of a source by path, except those to be read again."""
     rows = db.execute(
         "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE source = ?"
@@ -457,7 +487,7 @@ def stamps(db: Database, source: str) -> dict[str, FileStamp]:
     return {path: FileStamp(*stamp) for path, *stamp in rows}
 
 
-def faults(db: Database) -> list[tuple[str, Fault]]:
+def faults(db: Statements) -> list[tuple[str, Fault]]:
     """Return source and fault of every file with a problem, by source and path."""
     rows = db.execute(
         "SELECT source, code, message, path, line FROM fault ORDER BY source, path, line"
@@ -465,12 +495,12 @@ def faults(db: Database) -> list[tuple[str, Fault]]:
     return [(source, Fault(*fault)) for source, *fault in rows]
 
 
-def faults_of(db: Database, source: str, path: str) -> list[Fault]:
+def faults_of(db: Statements, source: str, path: str) -> list[Fault]:
     """Return the faults of one file."""
     return [fault for name, fault in faults(db) if (name, fault.path) == (source, path)]
 
 
-def fingerprint(db: Database) -> tuple[dict[str, int], int]:
+def fingerprint(db: Statements) -> tuple[dict[str, int], int]:
     """Return the number of documents of each kind, and a hash of all documents.
 
     The hash is comparable within this process only.
@@ -479,7 +509,7 @@ def fingerprint(db: Database) -> tuple[dict[str, int], int]:
     return dict(Counter(kind for kind, *_ in rows)), hash(frozenset(rows))
 
 
-def names_of(db: Database, document_ids: Collection[int]) -> dict[int, list[str]]:
+def names_of(db: Statements, document_ids: Collection[int]) -> dict[int, list[str]]:
     """Return the names that find each document: file name, title, aliases and link texts.
 
     Generated file names and titles are left out.

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from vault_index.fields import FILTERS, Filters, State
 from vault_index.markdown.normalize import project_form
-from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.connection import ANY_OF, Statements, any_of
 from vault_index.unicode import same_form
 
 _Condition = tuple[str, Sequence[object]]
@@ -180,7 +180,7 @@ def marks(values: Collection[object]) -> str:
     return ", ".join("?" * len(values))
 
 
-def chunks_in_order(db: Database, chunk_ids: Collection[int]) -> dict[int, int]:
+def chunks_in_order(db: Statements, chunk_ids: Collection[int]) -> dict[int, int]:
     """Return the rank of each chunk by path, source and position."""
     sql = (
         "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
@@ -192,7 +192,7 @@ def chunks_in_order(db: Database, chunk_ids: Collection[int]) -> dict[int, int]:
     return {chunk_id: number for number, (chunk_id,) in enumerate(rows)}
 
 
-def documents_in_order(db: Database, document_ids: Collection[int]) -> dict[int, int]:
+def documents_in_order(db: Statements, document_ids: Collection[int]) -> dict[int, int]:
     """Return the rank of each document by path and source."""
     rows = db.execute(
         f"SELECT id FROM document WHERE id {ANY_OF} ORDER BY path, source", [any_of(document_ids)]

@@ -12,7 +12,8 @@ import apsw
 
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
-from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
+from vault_index.store.connection import ANY_OF, Database, any_of, count_rows, load_vec0
+from vault_index.store.documents import ALL, chunks_of
 from vault_index.store.filters import (
     Candidates,
     best,
@@ -29,20 +30,6 @@ if TYPE_CHECKING:  # so that queries without corrections skip the import
 
 # Weights of body, title, aliases, headings, tags, fields, path.
 _BM25 = "bm25(chunk_fts, 1.0, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0)"
-HIDDEN = {
-    "expired": "SELECT id FROM document WHERE expires <= ?1",
-    # Only if the newer memory exists at that time.
-    "superseded": "SELECT id FROM document AS old WHERE superseded_by IS NOT NULL AND NOT EXISTS"
-    " (SELECT 1 FROM document AS new WHERE new.uid = lower(old.superseded_by)"
-    " AND new.created > ?1)",
-    "archived": "SELECT id FROM document WHERE archived <= ?1",
-    "unreviewed": "SELECT id FROM document WHERE unreviewed > 0 AND unreviewed = 2",
-}
-"""Memories that are hidden unless the query asks for their state.
-
-One query each, because they are few and use small partial indexes; joined by OR, SQLite would scan
-all documents.
-"""
 _FEW_ALLOWED = 20_000
 _MOST_SCORED = 100_000
 """Maximum number of chunks scored for very common words: the newest ones."""
@@ -303,6 +290,30 @@ class IndexReader(Database):
             values.append(excluded)
         return ids, values
 
+    def nearest(
+        self, space_id: int, vector: Vector, limit: int, where: str, values: Sequence[object]
+    ) -> Candidates:
+        """Return the nearest chunks of the documents that meet a condition, by cosine."""
+        chunks = (
+            " AND rowid IN (SELECT chunk.id FROM document"
+            f" JOIN chunk ON chunk.document_id = document.id WHERE {where})"
+        )
+        return spaces.nearest(self, space_id, vector, limit, chunks, values)
+
+    def cosines(
+        self, space_id: int, vector: Vector, chunk_ids: Collection[int]
+    ) -> dict[int, float]:
+        """Return the cosine of each given chunk that has a vector."""
+        return spaces.cosines(self, space_id, vector, chunk_ids)
+
+    def pair_cosines(self, space_id: int, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+        """Return the cosine of each pair of chunks; None if either has no vector."""
+        return spaces.pair_cosines(self, space_id, pairs)
+
+    def vectors_of(self, space_id: int, chunk_ids: Collection[int]) -> list[Vector]:
+        """Return the vectors of the given chunks, in any order, without missing ones."""
+        return spaces.vectors_of(self, space_id, chunk_ids)
+
     # --- data of candidates -----------------------------------------------------------------------
 
     def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
@@ -314,6 +325,12 @@ class IndexReader(Database):
         )
         return {chunk.chunk_id: chunk for chunk in chunk_records(rows)}
 
+    def chunks_of(
+        self, document_id: int, *, fields: bool = True, first: int = ALL, limit: int = -1
+    ) -> list[ChunkRecord]:
+        """Return the chunks of a document in order: see `store.documents.chunks_of`."""
+        return chunks_of(self, document_id, fields=fields, first=first, limit=limit)
+
     def same_texts(self, chunk_ids: Collection[int], texts: Collection[str]) -> list[ChunkRecord]:
         """Return the given chunks that have one of these texts."""
         return chunk_records(
@@ -324,16 +341,9 @@ class IndexReader(Database):
             )
         )
 
-    def hidden_chunks(self, now: float, *, shown: Collection[str] = ()) -> set[int]:
-        """Return the chunks of memories hidden at `now`, except in the states `shown`."""
-        hidden = [sql for state, sql in HIDDEN.items() if state not in shown]
-        if not hidden:
-            return set()
-        sql = (
-            "SELECT id FROM chunk WHERE ?1 NOT NULL"
-            f" AND document_id IN ({' UNION ALL '.join(hidden)})"
-        )
-        return {chunk_id for (chunk_id,) in self.execute(sql, (now,))}
+    def count(self, what: str) -> int:
+        """Return the number of visible rows of `document` or `chunk`."""
+        return count_rows(self, what)
 
     def count_matches(self, match: str, share: int = 1) -> int:
         """Count the matches of an FTS5 expression in the newest `1/share` of the chunks."""
@@ -341,8 +351,9 @@ class IndexReader(Database):
         sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ?"
         return int(self.value(sql, (match, last - last // share)))
 
+    @property
     def vectors_work(self) -> bool:
-        """Load vec0 on first use and return whether it works."""
+        """Whether vec0 works; loaded on first use."""
         if self._vec0 is None:
             self._vec0 = load_vec0(self.connection)
         return self._vec0

@@ -1,13 +1,13 @@
 """Find the documents related to one: by links, creation time and vectors."""
 
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
 
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
-from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.connection import ANY_OF, Statements, any_of
 from vault_index.store.documents import documents_of
-from vault_index.store.filters import chunks_in_order, document_condition
+from vault_index.store.filters import Candidates, chunks_in_order, document_condition
 from vault_index.store.records import StoredDocument
 
 _NEAREST_CHUNKS = 200
@@ -46,7 +46,16 @@ class Called(NamedTuple):
     alias: str | None = None
 
 
-def links_to(db: Database, names: Collection[str]) -> list[Backlink]:
+class Nearest(Statements, Protocol):
+    """A database that finds the nearest chunks."""
+
+    def nearest(
+        self, space_id: int, vector: Vector, limit: int, where: str, values: Sequence[object]
+    ) -> Candidates:
+        """Return the nearest chunks of the documents that meet a condition, by cosine."""
+
+
+def links_to(db: Statements, names: Collection[str]) -> list[Backlink]:
     """Return the links to a target that ends in one of `names` (case-folded)."""
     rows = db.execute(
         "SELECT DISTINCT document.id, document.source, document.path, link.target FROM link"
@@ -56,7 +65,7 @@ def links_to(db: Database, names: Collection[str]) -> list[Backlink]:
     return [Backlink(*row) for row in rows]
 
 
-def documents_called(db: Database, names: Collection[str]) -> list[Called]:
+def documents_called(db: Statements, names: Collection[str]) -> list[Called]:
     """Return the documents with a file name (without suffix) or alias in `names` (case-folded)."""
     rows = db.execute(
         f"SELECT id, source, path, NULL FROM document WHERE name {ANY_OF}"
@@ -67,7 +76,7 @@ def documents_called(db: Database, names: Collection[str]) -> list[Called]:
     return [Called(*row) for row in rows]
 
 
-def superseded_of(db: Database, document: StoredDocument) -> tuple[set[int], set[int]]:
+def superseded_of(db: Statements, document: StoredDocument) -> tuple[set[int], set[int]]:
     """Return the ids of the memories that a memory supersedes, and of its successor."""
     by = "superseded_by NOT NULL AND lower(superseded_by)"  # the first condition has a small index
     older = db.execute(f"SELECT id FROM document WHERE {by} = ?", (document.uid,))
@@ -75,14 +84,14 @@ def superseded_of(db: Database, document: StoredDocument) -> tuple[set[int], set
     return {id_ for (id_,) in older}, {id_ for (id_,) in newer}
 
 
-def among(db: Database, others: Others, document_ids: Collection[int]) -> set[int]:
+def among(db: Statements, others: Others, document_ids: Collection[int]) -> set[int]:
     """Return the given documents that the answer may name."""
     where, values = _condition(others, document_ids)
     return {id_ for (id_,) in db.execute(f"SELECT document.id FROM document WHERE {where}", values)}
 
 
 def nearest_documents(
-    db: Database,
+    db: Nearest,
     space_id: int,
     vector: Vector,
     others: Others,
@@ -93,15 +102,8 @@ def nearest_documents(
     With `document_ids`, return only these documents, at any distance.
     """
     where, values = _condition(others, document_ids)
-    chunks = spaces.nearest(
-        db,
-        space_id,
-        vector,
-        _NEAREST_CHUNKS if document_ids is None else spaces.MAX_K,
-        " AND rowid IN (SELECT chunk.id FROM document"
-        f" JOIN chunk ON chunk.document_id = document.id WHERE {where})",
-        values,
-    )
+    most = _NEAREST_CHUNKS if document_ids is None else spaces.MAX_K
+    chunks = db.nearest(space_id, vector, most, where, values)
     chunk_ids = [chunk_id for chunk_id, _ in chunks]
     owners, place = documents_of(db, chunk_ids), chunks_in_order(db, chunk_ids)
     nearest: dict[int, float] = {}
@@ -111,7 +113,7 @@ def nearest_documents(
 
 
 def in_time(
-    db: Database, others: Others, position: tuple[float, str, str], *, before: int, after: int
+    db: Statements, others: Others, position: tuple[float, str, str], *, before: int, after: int
 ) -> tuple[list[int], list[int]]:
     """Return the documents next to a position (created, path, source), in order.
 

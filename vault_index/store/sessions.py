@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from vault_index.models import Filters
-from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.connection import ANY_OF, Statements, any_of
 from vault_index.store.documents import documents_by_key, held_in
 from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import StoredDocument, headings_and_text
@@ -38,7 +38,7 @@ class TurnText(NamedTuple):
 
 
 def sessions_page(
-    db: Database, wanted: Wanted, limit: int = -1, offset: int = 0
+    db: Statements, wanted: Wanted, limit: int = -1, offset: int = 0
 ) -> tuple[list[StoredDocument], int]:
     """Return one page of sessions, newest first, and their total number; `limit` -1 means all."""
     condition, values = _condition(wanted)
@@ -53,7 +53,7 @@ def sessions_page(
     return [found[id_] for id_ in shown], len(ids)
 
 
-def sessions_by_day(db: Database, wanted: Wanted) -> list[tuple[str, str, str | None, str, int]]:
+def sessions_by_day(db: Statements, wanted: Wanted) -> list[tuple[str, str, str | None, str, int]]:
     """Count the sessions by local begin day, local end day, project and client."""
     condition, values = _condition(wanted)
     began, ended = (
@@ -70,7 +70,7 @@ def sessions_by_day(db: Database, wanted: Wanted) -> list[tuple[str, str, str | 
     )
 
 
-def sessions_with(db: Database, match: str, wanted: Wanted) -> dict[int, list[int]]:
+def sessions_with(db: Statements, match: str, wanted: Wanted) -> dict[int, list[int]]:
     """Return the chunks that match an FTS5 expression, by session, newest session first."""
     condition, values = _condition(wanted)
     found: dict[int, list[int]] = {}
@@ -86,7 +86,7 @@ def sessions_with(db: Database, match: str, wanted: Wanted) -> dict[int, list[in
 
 
 def turns_of(
-    db: Database, document_id: int, chunk_ids: Collection[int] | None = None
+    db: Statements, document_id: int, chunk_ids: Collection[int] | None = None
 ) -> Iterator[TurnText]:
     """Yield the parts of a session in order, or only the given chunks."""
     among, values = ("", []) if chunk_ids is None else (f" AND id {ANY_OF}", [any_of(chunk_ids)])

@@ -14,7 +14,7 @@ from functools import partial
 
 from vault_index.fields import OF_MEMORIES, Filters
 from vault_index.models import INT8_LARGEST, INT8_SCALE, Fault, Vector, VectorSpace
-from vault_index.store.connection import ANY_OF, Database, any_of
+from vault_index.store.connection import ANY_OF, Database, Statements, any_of
 from vault_index.store.filters import Candidates, best, chunks_in_order, document_condition
 from vault_index.store.records import CONTEXT, TEXT, DocumentState, PendingChunk, SpaceRow
 
@@ -39,7 +39,7 @@ _STATE = (
 )
 
 
-def read_spaces(db: Database) -> list[SpaceRow]:
+def read_spaces(db: Statements) -> list[SpaceRow]:
     """Return all spaces, oldest first."""
     return [
         SpaceRow(id_, VectorSpace(*space), state == "serving", bool(renewed))
@@ -49,7 +49,7 @@ def read_spaces(db: Database) -> list[SpaceRow]:
     ]
 
 
-def serving_space(db: Database) -> SpaceRow | None:
+def serving_space(db: Statements) -> SpaceRow | None:
     """Return the space that answers queries; None without vectors."""
     return next((row for row in read_spaces(db) if row.serving), None)
 
@@ -394,7 +394,7 @@ def _lacked_by(space_id: int | None) -> tuple[str, str, tuple[int, ...]]:
     return "pending JOIN chunk ON chunk.id = pending.chunk_id", "pending.space_id = ?", (space_id,)
 
 
-def count_pending(db: Database, space_id: int | None, document_id: int | None = None) -> int:
+def count_pending(db: Statements, space_id: int | None, document_id: int | None = None) -> int:
     """Count the pending chunks of a space, in total or for one document; None: a future space."""
     of_one = (
         ""

@@ -11,7 +11,7 @@ from vault_index.fields import FILTERS, Filter, Filters
 from vault_index.unicode import same_form
 
 if TYPE_CHECKING:
-    from vault_index.store.reader import IndexReader
+    from vault_index.query.reader import Reader
 
 
 def add_filter(filters: Filters, key: str, value: str) -> Filters:
@@ -154,7 +154,7 @@ def _written_property(wanted: tuple[str, str | None]) -> str:
     return f"[{key}]" if value is None else f"[{key}:{value}]"
 
 
-def unmet_filters(reader: "IndexReader", filters: Filters) -> Iterator[str]:
+def unmet_filters(reader: "Reader", filters: Filters) -> Iterator[str]:
     """Yield a hint for each filter that no document meets, with the nearest existing value."""
     unmet = [
         (written, one)
@@ -167,7 +167,7 @@ def unmet_filters(reader: "IndexReader", filters: Filters) -> Iterator[str]:
         yield "no document meets all filters"
 
 
-def _nearest(reader: "IndexReader", filters: Filters) -> str:
+def _nearest(reader: "Reader", filters: Filters) -> str:
     from difflib import get_close_matches  # late: most filters are met
 
     from vault_index.store.documents import tag_counts, value_counts

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from vault_index.embeddings.spaces import ENGLISH
 from vault_index.query.ranking.passages import RankedPassage, Stems
+from vault_index.query.reader import Reader
 from vault_index.results.memories import Likeness
-from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
-from vault_index.store.spaces import pair_cosines, serving_space, without_key
+from vault_index.store.spaces import serving_space, without_key
 from vault_index.terms import STOPWORDS, index_words, mostly_cjk
 from vault_index.unicode import same_form
 
@@ -164,13 +164,13 @@ def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
     )
 
 
-def comparable_space(reader: IndexReader) -> SpaceRow | None:
+def comparable_space(reader: Reader) -> SpaceRow | None:
     """Return the serving vector space if the limits above were measured on it.
 
     That is the space of the bundled English model.
     """
     space = serving_space(reader)
-    return space if space is not None and space.space == ENGLISH and reader.vectors_work() else None
+    return space if space is not None and space.space == ENGLISH and reader.vectors_work else None
 
 
 def age(document: StoredDocument) -> tuple[float, float, int]:
@@ -184,7 +184,7 @@ def age(document: StoredDocument) -> tuple[float, float, int]:
 # --- in search results -------------------------------------------------------------------------
 
 
-def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[RankedPassage]:
+def newest_first(reader: Reader, hits: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Move each memory before the first hit of an older, nearly identical memory."""
     least = _MIN_SCORE_SHARE * hits[0].score if hits else 0.0
     memories = [one for one in hits if one.chunk.document.kind == "memory" and one.score >= least]
@@ -202,13 +202,13 @@ def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[Ran
     return ordered or list(hits)
 
 
-def _newer(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> set[tuple[int, int]]:
+def _newer(reader: Reader, chunks: Sequence[ChunkRecord]) -> set[tuple[int, int]]:
     """Return pairs of document ids: a memory and an older, nearly identical one."""
     ordered = sorted(chunks, key=lambda chunk: age(chunk.document), reverse=True)
     pairs = list(combinations(ordered, 2))
     space = comparable_space(reader) if pairs else None
     keys = [(new.chunk_id, old.chunk_id) for new, old in pairs]
-    cosines = pair_cosines(reader, space.id, keys) if space else [None] * len(pairs)
+    cosines = reader.pair_cosines(space.id, keys) if space else [None] * len(pairs)
 
     @cache  # few pairs are similar enough to be compared
     def memory(chunk: ChunkRecord) -> Memory:

@@ -17,10 +17,9 @@ from vault_index.embeddings.wordpiece import known_share
 from vault_index.models import Filters
 from vault_index.query.ranking.passages import RankedPassage
 from vault_index.query.ranking.retrieval import Query
-from vault_index.store.connection import count_rows
-from vault_index.store.reader import IndexReader
+from vault_index.query.reader import Reader
 from vault_index.store.records import SpaceRow
-from vault_index.store.spaces import cosines, serving_space
+from vault_index.store.spaces import serving_space
 from vault_index.terms import is_piece
 
 Confidence = Literal["high", "low", "none"]
@@ -48,7 +47,7 @@ _LETTERS = 300  # characters of a text that identify its language
 _SAMPLE = 16  # documents to estimate the cosine of unrelated texts
 
 
-def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Confidence:
+def confidence(reader: Reader, query: Query, hits: Sequence[RankedPassage]) -> Confidence:
     """Rate how well `hits`, best first, answer the query."""
     if not hits:
         return "none"
@@ -68,9 +67,7 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
     return "low" if holds else "none"
 
 
-def weak(
-    reader: IndexReader, query: Query, hits: Sequence[RankedPassage], best: float
-) -> list[bool]:
+def weak(reader: Reader, query: Query, hits: Sequence[RankedPassage], best: float) -> list[bool]:
     """Return for each hit whether an unrelated query would find a similar one.
 
     A weak hit is far behind the `best` score. No hit is weak if the query has no words or has a
@@ -100,12 +97,12 @@ def evidence_of(
     return hit.coverage * math.sqrt(words) + _FLOOR * near * query.known * known + name
 
 
-def _floor(reader: IndexReader) -> float:
+def _floor(reader: Reader) -> float:
     """Return the evidence that an unrelated query seldom finds in this index."""
-    return _FLOOR * math.log(min(max(count_rows(reader, "chunk"), 1), _MANY), _MANY)
+    return _FLOOR * math.log(min(max(reader.count("chunk"), 1), _MANY), _MANY)
 
 
-def _evidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Iterator[float]:
+def _evidence(reader: Reader, query: Query, hits: Sequence[RankedPassage]) -> Iterator[float]:
     """Yield the evidence of each hit, comparable with the floor."""
     space = serving_space(reader) if query.vector is not None else None
     scale = _scale(reader, query, space) if space else ENGLISH_COSINES
@@ -136,7 +133,7 @@ def _lead(hits: Sequence[RankedPassage]) -> float:
     return 1.0 - other / first.score if first.score > 0.0 else 0.0
 
 
-def _scale(reader: IndexReader, query: Query, space: SpaceRow) -> CosineScale:
+def _scale(reader: Reader, query: Query, space: SpaceRow) -> CosineScale:
     """Return the scale of the cosines of a model.
 
     Unrelated texts have cosines near 0 in some models and near .7 in others. For a model without
@@ -145,7 +142,7 @@ def _scale(reader: IndexReader, query: Query, space: SpaceRow) -> CosineScale:
     """
     if (measured := COSINES.get(space.space)) or query.vector is None:
         return measured or ENGLISH_COSINES
-    sample = cosines(reader, space.id, query.vector, reader.newest_chunks(Filters(), _SAMPLE))
+    sample = reader.cosines(space.id, query.vector, reader.newest_chunks(Filters(), _SAMPLE))
     unrelated = (
         max(sorted(sample.values())[len(sample) // 4], 0.0) if len(sample) == _SAMPLE else 0.0
     )

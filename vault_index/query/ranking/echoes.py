@@ -23,8 +23,7 @@ from vault_index.query.ranking.passages import (
     split_passages,
 )
 from vault_index.query.ranking.retrieval import Evidence, Query
-from vault_index.store.documents import chunks_of
-from vault_index.store.reader import IndexReader
+from vault_index.query.reader import Reader
 from vault_index.store.records import ChunkRecord
 from vault_index.terms import STOPWORDS, index_words
 
@@ -220,7 +219,7 @@ def speaker(chunk: ChunkRecord) -> str:
 
 
 def with_replies(
-    reader: IndexReader,
+    reader: Reader,
     questions: RecentQuestions,
     matcher: TermMatcher,
     hits: Sequence[RankedPassage],
@@ -244,7 +243,7 @@ def with_replies(
 
 
 def _reply(
-    reader: IndexReader,
+    reader: Reader,
     questions: RecentQuestions,
     matcher: TermMatcher,
     chunk: ChunkRecord,
@@ -254,7 +253,7 @@ def _reply(
     It is the passage with the largest share of the query after the last tool call; if none there
     has content, any passage of the turn.
     """
-    following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
+    following = reader.chunks_of(chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
     turns = (list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1]))
     after = next((turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]), [])
     prose: list[tuple[ChunkRecord, Passage]] = []

@@ -18,11 +18,10 @@ from vault_index.query.language.parse import (
 )
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.spelling import Spelling
-from vault_index.store.connection import count_rows
+from vault_index.query.reader import Reader
 from vault_index.store.documents import documents_of, first_chunks, names_of
 from vault_index.store.filters import Candidates
-from vault_index.store.reader import Bounded, IndexReader
-from vault_index.store.spaces import cosines
+from vault_index.store.reader import Bounded
 from vault_index.terms import STOPWORDS, index_words, is_plain, is_prefix
 from vault_index.unicode import same_form
 
@@ -152,7 +151,7 @@ class Evidence(NamedTuple):
 
 
 def read_query_terms(
-    reader: IndexReader, terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]
+    reader: Reader, terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]
 ) -> tuple[QueryTerm, ...]:
     """Return the distinct words of `terms` without stopwords.
 
@@ -169,7 +168,7 @@ def read_query_terms(
     # The full-text index counts forms that the vocabulary lacks.
     for form in all_forms - frequencies.keys():
         frequencies[form] = reader.count_matches(term_expression(Term(form, "word")))
-    chunks = count_rows(reader, "chunk")
+    chunks = reader.count("chunk")
     texts_of = {word: {form: frequencies.get(form, 0) for form in forms[word]} for word, _ in words}
     # An unknown word does not distinguish texts. It weighs at most as much as the rarest known one.
     rarest = min((most for texts in texts_of.values() if (most := max(texts.values()))), default=0)
@@ -195,7 +194,7 @@ def _single_words(corrections: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def with_completions(reader: IndexReader, terms: Iterable[Term]) -> tuple[Term, ...]:
+def with_completions(reader: Reader, terms: Iterable[Term]) -> tuple[Term, ...]:
     """Replace each prefix that too many texts match by its most frequent completions.
 
     SQLite also stems a prefix, so that `ins*` matches every word that begins with `in`.
@@ -206,7 +205,7 @@ def with_completions(reader: IndexReader, terms: Iterable[Term]) -> tuple[Term, 
     )
 
 
-def _completions(reader: IndexReader, term: Term) -> tuple[str, ...]:
+def _completions(reader: Reader, term: Term) -> tuple[str, ...]:
     word, vocabulary = term.text.lower(), reader.vocabulary()
     stem = reader.stems([word]).get(word, "")
     if not stem or vocabulary.count_beginning(stem) <= MOST_TEXTS:
@@ -228,9 +227,7 @@ def terms_meant(
     ]
 
 
-def rarity(
-    reader: IndexReader, meant: Iterable[Term], terms: Iterable[QueryTerm]
-) -> dict[str, int]:
+def rarity(reader: Reader, meant: Iterable[Term], terms: Iterable[QueryTerm]) -> dict[str, int]:
     """Return the FTS5 phrases of `meant` with the estimated number of matching texts, rarest first.
 
     Phrases without a match are omitted. `terms` has the frequencies of the words.
@@ -299,7 +296,7 @@ def _in_each(groups: Iterable[Sequence[str]]) -> str:
     return " AND ".join(f"({' OR '.join(group)})" for group in groups)
 
 
-def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -> int:
+def _texts_holding(reader: Reader, phrase: str, texts: Mapping[str, int]) -> int:
     """Estimate how many texts match an FTS5 phrase; at most as many as contain its rarest word."""
     if phrase.startswith("("):  # alternative words
         return sum(texts.get(word, 0) for word in _WORD.findall(phrase.replace(" OR ", " ")))
@@ -315,7 +312,7 @@ def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -
 
 
 def retrieve(
-    reader: IndexReader, query: Query, depth: int, hidden: Collection[int]
+    reader: Reader, query: Query, depth: int, hidden: Collection[int]
 ) -> dict[int, Evidence]:
     """Return the evidence of each chunk that a channel finds, by chunk id.
 
@@ -343,7 +340,7 @@ def retrieve(
         )
         cosine = _visible(near, depth, hidden)
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
-        cosine |= cosines(reader, query.space_id, query.vector, others)
+        cosine |= reader.cosines(query.space_id, query.vector, others)
     found = {*bm25, *cosine}
     name = (
         _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}
@@ -372,7 +369,7 @@ def _visible(
 
 
 def _newest(
-    reader: IndexReader, parsed: ParsedQuery, depth: int, hidden: Collection[int]
+    reader: Reader, parsed: ParsedQuery, depth: int, hidden: Collection[int]
 ) -> dict[int, Evidence]:
     """Return the first chunks of the newest documents with decreasing scores.
 
@@ -388,7 +385,7 @@ def _newest(
 
 
 def _name_scores(
-    reader: IndexReader, query: Query, found: Collection[int], best_text: float
+    reader: Reader, query: Query, found: Collection[int], best_text: float
 ) -> dict[int, tuple[float, bool]]:
     """Return `name` and `called` of `Evidence` by chunk id, for documents with a matching name.
 
@@ -408,7 +405,7 @@ def _name_scores(
 
 
 def _document_scores(
-    reader: IndexReader, query: Query, bm25: Mapping[int, float], best_text: float
+    reader: Reader, query: Query, bm25: Mapping[int, float], best_text: float
 ) -> dict[int, tuple[float, bool]]:
     """Return `name` and `called` of `Evidence` by document id; `bm25` is that of their names."""
     names = names_of(reader, bm25)
@@ -429,7 +426,7 @@ def _document_scores(
 
 
 def _name_similarity(
-    reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable[str]
+    reader: Reader, terms: Sequence[QueryTerm], names: Iterable[str]
 ) -> dict[str, float]:
     """Return the similarity of the query and each name that has a word of it.
 

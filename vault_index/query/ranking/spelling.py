@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from vault_index.embeddings.wordpiece import is_english
 from vault_index.query.language.tree import Term
-from vault_index.store.reader import IndexReader
-from vault_index.store.vocabulary import Vocabulary
+from vault_index.query.reader import Reader, Words
 from vault_index.terms import folded, index_words, is_stopword, is_word
 
 # Notes contain errors too. A word in fewer than `_FEW` texts counts as an error if a word one edit
@@ -74,7 +73,7 @@ NO_CORRECTIONS = Spelling({}, {})
 """The spelling of a query without errors."""
 
 
-def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spelling:
+def correct(reader: Reader, terms: Sequence[Term], threshold: float) -> Spelling:
     """Return the corrections of a query; phrases and prefixes stay as typed."""
     words = [
         word
@@ -106,7 +105,7 @@ def suspected_typos(frequencies: Mapping[str, int]) -> dict[str, int]:
 
 
 def corrections(
-    suspects: Mapping[str, int], vocabulary: Vocabulary, threshold: float = 0.7
+    suspects: Mapping[str, int], vocabulary: Words, threshold: float = 0.7
 ) -> dict[str, list[Correction]]:
     """Return the corrections of suspected words, likeliest first; words without one are omitted.
 
@@ -125,7 +124,7 @@ def corrections(
 
 
 def _candidates(
-    word: str, frequency: int, vocabulary: Vocabulary, threshold: float
+    word: str, frequency: int, vocabulary: Words, threshold: float
 ) -> Iterator[_Candidate]:
     """Yield similar words, one per stem, or else completions; and the best split in two."""
     best: dict[str, _Candidate] = {}
@@ -157,7 +156,7 @@ def _candidates(
 
 
 def _near(
-    word: str, most_edits: int, vocabulary: Vocabulary, threshold: float
+    word: str, most_edits: int, vocabulary: Words, threshold: float
 ) -> dict[str, tuple[int, str, int]]:
     """Return words within `most_edits` and `threshold`, with distance, stem and number of texts."""
     # Late: the import costs more than a search, and few queries contain an error.
@@ -189,7 +188,7 @@ def _near(
     return known
 
 
-def _halves(word: str, vocabulary: Vocabulary) -> tuple[int, str] | None:
+def _halves(word: str, vocabulary: Words) -> tuple[int, str] | None:
     """Return the most frequent two words that make up `word`, after the lower frequency."""
     pairs = [(word[:end], word[end:]) for end in range(_SHORTEST, len(word) - _SHORTEST + 1)]
     known = (

@@ -4,13 +4,13 @@ from collections.abc import Collection, Sequence
 
 from vault_index.models import Filters
 from vault_index.query.ranking.passages import Passage, RankedPassage, TermMatcher, split_passages
-from vault_index.store.documents import allows, chunks_of, documents_by_id
-from vault_index.store.reader import IndexReader
+from vault_index.query.reader import Reader
+from vault_index.store.documents import allows, documents_by_id
 from vault_index.store.records import ChunkRecord, StoredDocument
 
 
 def with_successors(
-    reader: IndexReader,
+    reader: Reader,
     hits: Sequence[RankedPassage],
     matcher: TermMatcher,
     filters: Filters,
@@ -36,9 +36,7 @@ def with_successors(
     return shown
 
 
-def newest_successor(
-    reader: IndexReader, document: StoredDocument, now: float
-) -> StoredDocument | None:
+def newest_successor(reader: Reader, document: StoredDocument, now: float) -> StoredDocument | None:
     """Follow `superseded_by` as of `now`; return the document itself if nothing supersedes it.
 
     Returns None if the chain ends at a missing memory or is a cycle.
@@ -57,10 +55,10 @@ def newest_successor(
 
 
 def _best_passage(
-    reader: IndexReader, document: StoredDocument, matcher: TermMatcher, hidden: Collection[int]
+    reader: Reader, document: StoredDocument, matcher: TermMatcher, hidden: Collection[int]
 ) -> tuple[ChunkRecord, Passage] | None:
     """Return the passage with the largest share of the query; the first one if none has any."""
-    chunks = chunks_of(reader, document.id, fields=False) or chunks_of(reader, document.id)
+    chunks = reader.chunks_of(document.id, fields=False) or reader.chunks_of(document.id)
     places = [
         (chunk, passage)
         for chunk in chunks
