@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # keeps start-up fast: a query does not import the writer, no
     from vault_index.query.search import Searcher
     from vault_index.results.changes import EmbedReport
     from vault_index.sources.source import Source
+    from vault_index.team.publish import Machine
 
 _LONGEST_QUESTION = 4000
 """Maximum query length in characters, about the largest passage.
@@ -143,6 +144,12 @@ class Runtime:
     def embed_step(self, renew: bool = False) -> EmbedReport:
         """Embed one small batch; with `renew`, first discard all vectors."""
         return self.write.embed_step(renew)
+
+    def machine(self) -> Machine:
+        """Return what a publication to the team's pool needs."""
+        from vault_index.team.publish import Machine
+
+        return Machine(self.home, self.config, self.pool, self.moments, self.by_name)
 
     def reload(self) -> None:
         """Read the configuration again.

@@ -40,6 +40,12 @@ SECTIONS = {
         Command("token add", "serve", "create an access token for `serve` and print it once"),
         Command("token list", "serve", "list access tokens with their permissions"),
         Command("token revoke", "serve", "revoke an access token"),
+        Command("pool join", "pool", "join a team's pool in PostgreSQL, or create it"),
+        Command("pool publish", "pool", "publish the chosen sources to the pool"),
+        Command("pool status", "pool", "show the sources of the pool and what is published"),
+        Command("pool members", "pool", "add, list and remove members and servers of the pool"),
+        Command("pool export", "pool", "write the memories of the pool to a folder"),
+        Command("pool leave", "pool", "remove sources from the pool, or leave it"),
         Command("completions", "completions", "print the completion script for a shell"),
     ),
     "Search": (
@@ -129,7 +135,8 @@ WITHOUT_SOURCE = frozenset(
         "opencode wake", "agent-context", "completions", "status", "doctor", "logs",
         "service install", "service uninstall", "service status", "service restart",
         "watch", "open", "serve", "embed", "rebuild", "source remove", "forget",
-        "token add", "token list", "token revoke",
+        "token add", "token list", "token revoke", "pool join", "pool publish", "pool status",
+        "pool members", "pool export", "pool leave",
     }
 )  # fmt: skip
 """Commands without the global option `--source`, because they concern all sources or none.
@@ -143,6 +150,7 @@ GROUPS = {
     "service": "run the daemon as a service of systemd or launchd",
     "agent": "connect Claude Code, Codex, Gemini CLI and OpenCode",
     "token": "create, list and revoke access tokens for `serve`",
+    "pool": "publish to a team's pool in PostgreSQL",
     "opencode": "commands that plugin and hooks call",
 }
 """The first words of two-word commands."""

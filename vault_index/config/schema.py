@@ -358,6 +358,7 @@ class PoolConfig:
     sources: tuple[str, ...] = setting(
         (), "The sources that this machine publishes, without `local_only` text."
     )
+    private: tuple[str, ...] = setting((), "Those of `sources` that nobody else sees in the pool.")
     sessions: bool = setting(
         False, "Whether to publish the sessions of these sources, which are left out otherwise."
     )

@@ -250,13 +250,18 @@ def _check_sessions(config: Config) -> None:
     )
 
 
-def _check_pool(config: Config) -> None:
-    pool = config.pool
+def check_dsn(dsn: str) -> None:
+    """Raise ConfigError if the address of a pool has a password, which the file would show."""
     _refuse(
-        _PASSWORD.search(pool.dsn) is not None,
+        _PASSWORD.search(dsn) is not None,
         "pool.dsn must not contain a password",
         "set PGPASSWORD, write it to ~/.pgpass, or set pool.password_command",
     )
+
+
+def _check_pool(config: Config) -> None:
+    pool = config.pool
+    check_dsn(pool.dsn)
     _refuse(
         bool(pool.mirror) and not _is_visible_folder(pool.mirror),
         f"pool.mirror must be a folder inside the vault that is not hidden, not {pool.mirror!r}",

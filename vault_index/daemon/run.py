@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +22,7 @@ from vault_index.daemon.changes import Changes
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.log import log_event, logging_to
+from vault_index.daemon.publication import Publication
 from vault_index.daemon.server import Request, Server
 from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.system import (
@@ -37,6 +38,7 @@ from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.health import index_status
 from vault_index.progress import CancelToken, Progress
+from vault_index.results.base import Problem
 from vault_index.results.status import DaemonStatus
 from vault_index.runtime import Runtime
 from vault_index.store.spaces import serving_space
@@ -58,6 +60,8 @@ _TELL_SECONDS = 30.0
 """Seconds between log lines about long work."""
 _WRITER_SECONDS = 1.3
 """Seconds for the current job after SIGTERM; the daemon promises to end within two."""
+_POLL_SECONDS = 15.0
+"""Seconds after which the pool is asked for changed memories, if they are mirrored."""
 _WATCHES_SECONDS = 0.3
 """Seconds for a running poll to end."""
 
@@ -108,6 +112,9 @@ class Daemon:
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         self._since = iso_time(time.time())
         self._changes = Changes()
+        self._publication = Publication(
+            self._publish, lambda: _POLL_SECONDS if runtime.config.pool.mirror else None
+        )
         self._writer = Writer(
             index, self._call, self._settings(), on_missed=lambda: inbox.put("renew")
         )
@@ -119,6 +126,7 @@ class Daemon:
         self._server.start()
         self._watcher.start()
         self._writer.start()
+        self._publication.start()
         log_event(
             log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path
         )
@@ -235,7 +243,22 @@ class Daemon:
             watch.reconcile * 60,
             reconciled=run_maintenance,
             rested=self._shrink,
+            worked=self._publication.wake,
         )
+
+    def _publish(self) -> Sequence[Problem]:
+        """Publish to the team's pool, if there is one, in a thread of its own."""
+        pool = self._runtime.config.pool
+        if not pool.dsn or not (pool.sources or pool.mirror):
+            return ()
+        # Imported here because most daemons have no pool.
+        from vault_index.team.publish import publish
+
+        report = publish(self._runtime.machine())
+        changed = {name: getattr(report, name) for name in ("published", "removed", "vectors")}
+        if any(changed.values()):
+            log_event(log, logging.INFO, "published", **changed, seconds=report.seconds)
+        return report.problems
 
     def _shrink(self) -> None:
         self._runtime.shrink()
@@ -258,7 +281,7 @@ class Daemon:
         return Watcher(self._runtime.sources, self._writer.mark, watch.backend)
 
     def _stop(self, code: int) -> None:
-        finished = self._writer.stop(_WRITER_SECONDS)
+        finished = self._writer.stop(_WRITER_SECONDS) and self._publication.stop(0.1)
         self._server.stop(0.2)
         watches = threading.Thread(target=self._watcher.stop, name="stop", daemon=True)
         watches.start()
@@ -379,7 +402,11 @@ class Daemon:
 
     def _with_own_problems(self, answer: Any) -> Any:
         known = {problem.code for problem in answer.problems}
-        own = (*self._watcher.problems, *self._writer.state().problems)
+        own = (
+            *self._watcher.problems,
+            *self._writer.state().problems,
+            *self._publication.problems,
+        )
         return replace(
             answer, problems=(*answer.problems, *(one for one in own if one.code not in known))
         )

@@ -46,6 +46,8 @@ class Settings:
     """Called after each reconcile."""
     rested: Work | None = None
     """Called after an idle time."""
+    worked: Work = lambda: None
+    """Called after each piece of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,7 @@ class Writer:
                 )
             except Exception as error:  # noqa: BLE001 - one piece of work must not end the daemon
                 log_event(log, logging.ERROR, "job failed", error=error_location(error))
+            self._settings.worked()
         with self._lock:
             unanswered = [job for job in self._jobs if not job.answer.done()]
         for job in unanswered:

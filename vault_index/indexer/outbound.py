@@ -37,6 +37,7 @@ from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.sessions.projects import session_in
 from vault_index.sources.source import Source
+from vault_index.store.publishing import Indexed
 from vault_index.store.records import DocumentState, PendingChunk
 from vault_index.store.state import State
 from vault_index.times import local_day
@@ -137,6 +138,26 @@ class Moment:
             elif self._left_out(document):
                 found[document] = "excluded"
         return found
+
+    def publishes(self, one: Indexed) -> bool:
+        """Return whether the settings let a document into the team's pool, if it is not private.
+
+        Sessions must be chosen, memories that wait for review stay, and so do the files of the
+        mirror, which come from the pool.
+        """
+        pool, vault = self._config.pool, self._config.memory_source()
+        mirrored = (
+            bool(pool.mirror)
+            and vault is not None
+            and one.state.source == vault.name
+            and is_under(pool.mirror.strip("/"), one.state.path)
+        )
+        return (
+            one.state.source in pool.sources
+            and not one.unreviewed
+            and not mirrored
+            and (pool.sessions or one.kind != "session")
+        )
 
     def keeps_query(self, question: Question) -> bool:
         """Return whether a query is private by origin or filters. VaultIndexError if unknown."""

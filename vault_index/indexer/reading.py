@@ -229,9 +229,9 @@ def describe(
         aliases=parsed.aliases,
         links=parsed.links,
         chunks=tuple(
-            _chunk_rows(
-                path if named else _still_said(path, parsed.title),
-                _searched(parsed, kind, given=given),
+            chunk_rows(
+                path if named else still_said(path, parsed.title),
+                searched(parsed, kind, given=given),
                 chunks,
                 fields,
             )
@@ -245,7 +245,7 @@ def describe(
     )
 
 
-def _searched(parsed: ParsedDocument, kind: Kind, *, given: bool) -> ParsedDocument:
+def searched(parsed: ParsedDocument, kind: Kind, *, given: bool) -> ParsedDocument:
     """Return the document with the title and the fields that search uses."""
     front = parsed.frontmatter
     if kind == "session":
@@ -304,7 +304,7 @@ def _is_made(path: str, front: Mapping[str, Any]) -> bool:
     )
 
 
-def _still_said(path: str, title: str) -> str:
+def still_said(path: str, title: str) -> str:
     """Return a generated path without its words if these are from an earlier title.
 
     A new title does not rename the file.
@@ -321,7 +321,7 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
     return document_uid(front.get("id") if kind == "memory" else None, source, path)
 
 
-def _chunk_rows(
+def chunk_rows(
     path: str, parsed: ParsedDocument, chunks: Sequence[Chunk], texts: Sequence[Chunk]
 ) -> Iterator[ChunkRow]:
     """Yield the rows of all chunks; `texts` are the chunks of the frontmatter.

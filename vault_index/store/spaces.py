@@ -29,7 +29,7 @@ CODES_SUFFIX = ".codes-"
 _MOST_UNCODED = 1_000
 _KEY = re.compile(rf"\A- (?:{'|'.join(OF_MEMORIES)}): ")
 _SPACE = ", ".join(VectorSpace._fields)
-_STATE = (
+STATE = (
     "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns,"
     " document.ctime_ns, document.inode, CASE WHEN instr(lower(document.frontmatter), 'directory')"
     " OR instr(lower(document.frontmatter), 'session') OR instr(document.frontmatter, '\"id\"')"
@@ -326,7 +326,7 @@ def pending_of_document(db: Database, space_id: int, source: str, path: str) -> 
 def _pending(db: Database, table: str, where: str, values: Sequence[object]) -> list[PendingChunk]:
     rows = db.execute(
         f"SELECT chunk.id, chunk.embed_key, {CONTEXT}, {TEXT}, chunk.tokens, chunk.ordinal,"
-        f" {_STATE}"
+        f" {STATE}"
         f" FROM {table} JOIN document ON document.id = chunk.document_id WHERE {where}",
         values,
     )
@@ -347,7 +347,7 @@ def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState,
     """Return the documents with their number of pending chunks; None means a future space."""
     table, where, values = _lacked_by(space_id)
     rows = db.execute(
-        f"SELECT lacking.chunks, {_STATE} FROM (SELECT chunk.document_id, count(*) AS chunks"
+        f"SELECT lacking.chunks, {STATE} FROM (SELECT chunk.document_id, count(*) AS chunks"
         f" FROM {table} WHERE {where} GROUP BY chunk.document_id) AS lacking"
         " JOIN document ON document.id = lacking.document_id",
         values,
@@ -383,7 +383,7 @@ def document_states(
 ) -> list[DocumentState]:
     """Return the states of documents that pass the filters, at most `most` (-1: all)."""
     condition, values = document_condition(filters or Filters())
-    sql = f"SELECT {_STATE} FROM document WHERE {condition or 'true'} LIMIT ?"
+    sql = f"SELECT {STATE} FROM document WHERE {condition or 'true'} LIMIT ?"
     return [DocumentState._make(row) for row in db.execute(sql, (*values, most))]
 
 

@@ -6,13 +6,9 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from vault_index.config.schema import PoolConfig
-from vault_index.errors import ConfigError, NotSetUpError, PoolUnreachable, VaultIndexError
-
-if TYPE_CHECKING:
-    import psycopg
+from vault_index.errors import ConfigError, NotSetUpError, PoolError
 
 _COMMAND_SECONDS = 30.0
 _CONNECT_SECONDS = "10"
@@ -20,28 +16,12 @@ _LOST_MS = "30000"
 """Milliseconds without an answer after which a connection counts as lost."""
 
 
-def connect(config: PoolConfig) -> "psycopg.Connection[Any]":
-    """Return a connection that commits each statement outside a transaction.
-
-    Raises NotSetUpError without a pool or without its packages, and PoolUnreachable.
-    """
+def conninfo(config: PoolConfig) -> str:
+    """Return the options for libpq as one text, which may hold the password: never print it."""
     options = connection_options(config)
-    import psycopg
     from psycopg.conninfo import make_conninfo
 
-    try:
-        return psycopg.connect(make_conninfo("", **options), autocommit=True)
-    except psycopg.Error as error:
-        raise unreachable(config, error) from error
-
-
-def unreachable(config: PoolConfig, error: Exception) -> VaultIndexError:
-    """Return the error for a connection that failed, without its options."""
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return PoolUnreachable(
-        f"the pool {label(config)} cannot be reached: {reason}",
-        "check the server and pool.dsn; what is not published yet follows by itself",
-    )
+    return make_conninfo("", **options)
 
 
 def connection_options(
@@ -129,7 +109,7 @@ def _password(command: str) -> str:
         )
         return done.stdout.decode().strip()
     except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
-        raise PoolUnreachable(
+        raise PoolError(
             f"pool.password_command failed: {type(error).__name__}",
             "run the command in a shell; it must print only the password",
         ) from error

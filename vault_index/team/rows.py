@@ -23,8 +23,48 @@ if TYPE_CHECKING:
 
     Pool = psycopg.Connection[Any]
 
+_USUAL_LENGTH = 150.0
+"""Mean number of words of a chunk, if it is unknown."""
 _LISTS = ("tags", "aliases", "links", "chunks", "made_with", "identity", "omitted")
 """Fields of a row that are tables of their own here, or mean something to its machine alone."""
+
+
+def replace_documents(
+    pool: Pool, source: str, paths: Sequence[str], rows: Sequence[tuple[DocumentRow, bytes]]
+) -> None:
+    """Replace the documents at these paths of a source by these rows, in one transaction.
+
+    Vectors of texts that are no longer in a zone are deleted.
+    """
+    with pool.transaction():
+        before = pool.execute(
+            "SELECT chunk.zone_id, embed_key FROM chunk JOIN document ON document.id = document_id"
+            " WHERE source = %s AND path = ANY (%s)",
+            (source, list(paths)),
+        ).fetchall()
+        remove_documents(pool, [(source, path) for path in paths])
+        if rows:
+            put_documents(pool, rows, _average_length(pool, rows))
+        pool.execute(
+            "DELETE FROM embedding USING unnest(%s::integer[], %s::bytea[]) AS old (zone, key)"
+            " WHERE embedding.key = old.key AND zone_id = old.zone AND NOT EXISTS"
+            " (SELECT FROM chunk WHERE embed_key = old.key AND chunk.zone_id = old.zone)",
+            ([zone for zone, _ in before], [key for _, key in before]),
+        )
+
+
+def _average_length(pool: Pool, rows: Sequence[tuple[DocumentRow, bytes]]) -> float:
+    """Return the mean number of words of a chunk, which the first rows of the pool determine."""
+    sql = "SELECT value::float8 FROM meta WHERE key = 'average_length'"
+    known = pool.execute(sql).fetchone()
+    if known is None:
+        lengths = [len(" ".join(one.terms).split()) for row, _ in rows for one in row.chunks]
+        pool.execute(
+            "INSERT INTO meta (key, value) VALUES ('average_length', %s) ON CONFLICT DO NOTHING",
+            (str(sum(lengths) / len(lengths) if lengths else _USUAL_LENGTH),),
+        )
+        known = pool.execute(sql).fetchone()
+    return float(known[0]) if known else _USUAL_LENGTH
 
 
 def put_documents(pool: Pool, rows: Sequence[tuple[DocumentRow, bytes]], average: float) -> None:

@@ -1,0 +1,79 @@
+"""The thread that publishes to the team's pool after each change, and follows its memories."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from vault_index.daemon.log import error_location, log_event
+from vault_index.errors import VaultIndexError
+from vault_index.results.base import Problem
+
+log = logging.getLogger(__name__)
+
+_QUIET_SECONDS = 0.5
+"""Seconds between a change and its publication, so that a burst is published once."""
+_PAUSE = 4
+"""Wait this many times the duration of a publication before the next one."""
+_FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
+
+
+class Publication:
+    """Publishes in a thread of its own, so that a slow pool delays neither files nor queries."""
+
+    def __init__(
+        self, publish: Callable[[], Sequence[Problem]], poll_seconds: Callable[[], float | None]
+    ) -> None:
+        """Call `publish` after each `wake`, and once in `poll_seconds` (None: no limit)."""
+        self.problems: tuple[Problem, ...] = ()
+        """The problems of the last publication."""
+        self._publish = publish
+        self._poll_seconds = poll_seconds
+        self._changed = threading.Event()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="publication", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread, which publishes at once."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Publish soon, because the index may have changed. Any thread may call it."""
+        self._changed.set()
+
+    def stop(self, timeout: float) -> bool:
+        """Stop before the next publication; False if one is still running after `timeout`."""
+        self._closing.set()
+        self._changed.set()
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        pause = retry = 0.0
+        while not self._closing.wait(pause):
+            self._changed.clear()
+            began = time.monotonic()
+            if self._try_to_publish():
+                retry = 0.0
+                took = time.monotonic() - began
+                self._changed.wait(self._poll_seconds())
+                pause = max(_QUIET_SECONDS, _PAUSE * took)
+            else:
+                pause = retry = min(max(retry * 2, _FIRST_RETRY), _LAST_RETRY)
+
+    def _try_to_publish(self) -> bool:
+        """Publish, and return whether it was possible."""
+        try:
+            self.problems = tuple(self._publish())
+        except VaultIndexError as error:
+            problem = Problem(error.code, f"not published: {error.message}", error.hint)
+        except Exception as error:  # noqa: BLE001 - a defect must not end the daemon
+            log_event(log, logging.ERROR, "not published", error=error_location(error))
+            hint = "see the daemon's log: vault-index logs"
+            problem = Problem("pool", f"publishing failed: {type(error).__name__}", hint)
+        else:
+            return True
+        if (problem,) != self.problems:
+            log_event(log, logging.WARNING, "not published", message=problem.message)
+        self.problems = (problem,)
+        return False

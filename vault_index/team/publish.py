@@ -1,0 +1,323 @@
+"""Publish documents of this machine to the pool: plan, then one transaction for each batch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from vault_index.config import Config, Home
+from vault_index.errors import (
+    BusyError,
+    NotFoundError,
+    PoolError,
+    UsageError,
+    VaultIndexError,
+)
+from vault_index.indexer.current_sources import Moments
+from vault_index.indexer.publishing import row_to_publish
+from vault_index.progress import CancelToken, Progress, no_progress
+from vault_index.results.base import Problem
+from vault_index.results.pool import PoolReport, PublishedSource
+from vault_index.results.status import SentRecord
+from vault_index.sources.source import Source
+from vault_index.store.cache import Cache
+from vault_index.store.connection import SYNCED_AT, read_meta
+from vault_index.store.pool import ReadPool
+from vault_index.store.publishing import Indexed, Whole, indexed_documents, whole_documents
+from vault_index.store.spaces import serving_space
+from vault_index.store.writer import DocumentRow
+from vault_index.team.address import conninfo, label
+from vault_index.team.database import connect, translated
+from vault_index.team.rows import put_vectors, replace_documents
+from vault_index.team.shared_vectors import as_floats, space_of
+from vault_index.times import local_day
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Pool = psycopg.Connection[Any]
+
+_BATCH_DOCUMENTS = 50
+_BATCH_PATHS = 500
+_BATCH_KEYS = 1000
+_LEDGER_MODEL = "pool"
+"""The model in the ledger of what was published, which costs no tokens."""
+
+T = TypeVar("T")
+
+
+class Machine(NamedTuple):
+    """The parts of an open home that a publication needs."""
+
+    home: Home
+    config: Config
+    reads: ReadPool
+    moments: Moments
+    sources: Mapping[str, Source]
+
+
+class Plan(NamedTuple):
+    """The difference between a source and its documents in the pool."""
+
+    put: tuple[Indexed, ...]
+    remove: tuple[str, ...]
+    """Paths."""
+    unchanged: int
+
+
+def diff(local: Sequence[Indexed], pool: Mapping[str, bytes], *, complete: bool) -> Plan:
+    """Compare documents by path and version.
+
+    Nothing is removed while the index is not `complete`.
+    """
+    put = tuple(one for one in local if pool.get(one.state.path) != one.version)
+    remove = sorted(pool.keys() - {one.state.path for one in local}) if complete else ()
+    return Plan(put, tuple(remove), len(local) - len(put))
+
+
+def publish(
+    machine: Machine,
+    names: Sequence[str] = (),
+    *,
+    dry_run: bool = False,
+    take: bool = False,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+) -> PoolReport:
+    """Publish these sources, or all that are chosen, and report the problems of each.
+
+    Raises NotSetUpError and PoolError.
+    """
+    started, results = time.monotonic(), []
+    address = conninfo(machine.config.pool)
+    with translated(), closing(connect(address)) as pool:
+        publisher = Publisher(machine, pool, progress, cancel)
+        for name in names or machine.config.pool.sources:
+            try:
+                results.append(publisher.publish(name, dry_run=dry_run, take=take))
+            except PoolError:
+                raise
+            except VaultIndexError as error:
+                problem = Problem(error.code, f"not published: {error.message}", error.hint)
+                results.append(_not_published(name, problem))
+    return PoolReport(
+        tuple(results),
+        len(results),
+        sum(one.published for one in results),
+        sum(one.removed for one in results),
+        sum(one.vectors for one in results),
+        dry_run,
+        round(time.monotonic() - started, 3),
+        tuple(one.problem for one in results if one.problem),
+    )
+
+
+def _not_published(name: str, problem: Problem) -> PublishedSource:
+    return PublishedSource(name, 0, 0, 0, problem=problem)
+
+
+class Publisher:
+    """Publishes sources of one machine over one connection, in autocommit mode."""
+
+    def __init__(
+        self, machine: Machine, pool: Pool, progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
+    ) -> None:  # fmt: skip
+        self._machine = machine
+        self._pool = pool
+        self._progress = progress
+        self._cancel = cancel or CancelToken()
+
+    def publish(self, name: str, *, dry_run: bool = False, take: bool = False) -> PublishedSource:
+        """Make the pool hold what may leave of a source.
+
+        A source that is missing on this machine stays in the pool unchanged. Raises UsageError if
+        another machine publishes it (unless `take`), BusyError if another process does so now, and
+        PoolError.
+        """
+        if name not in self._machine.sources:
+            hint = f"its documents stay in the pool; remove them: vault-index pool leave {name}"
+            raise NotFoundError(f"pool.sources names {name!r}, which is not a source", hint)
+        if reason := self._machine.sources[name].missing():
+            message = f"source {name!r}: {reason}"
+            hint = f"its documents stay in the pool; {self._machine.sources[name].remedy}"
+            return _not_published(name, Problem("source_vanished", message, hint))
+        if dry_run:
+            with translated():
+                self._check_owner(name, take=True)
+            plan = self._plan(name)
+            return PublishedSource(name, len(plan.put), len(plan.remove), plan.unchanged)
+        with translated(), self._owned(name, take):
+            plan = self._plan(name)
+            published = sum(map(self._put, self._cancellable(plan.put, _BATCH_DOCUMENTS)))
+            for paths in self._cancellable(plan.remove, _BATCH_PATHS):
+                replace_documents(self._pool, name, paths, ())
+            changed = bool(published or plan.remove)
+            vectors = self._put_vectors(name, changed)
+            if changed or vectors:
+                self._note(name)
+        stopped = self._cancel.cancelled
+        waiting = 0 if stopped else len(plan.put) - published
+        return PublishedSource(
+            name, published, len(plan.remove), plan.unchanged, waiting, vectors, not stopped
+        )
+
+    def _cancellable(self, items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+        for start in range(0, len(items), size):
+            if self._cancel.cancelled:
+                return
+            yield items[start : start + size]
+            self._progress("publish", min(start + size, len(items)), len(items))
+
+    # --- ownership --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _owned(self, name: str, take: bool) -> Iterator[None]:
+        """Hold the lock of a source that this machine owns."""
+        lock = "(hashtext('vault-index source'), hashtext(%s))"
+        if not self._value(f"SELECT pg_try_advisory_lock{lock}", name):
+            raise BusyError(
+                f"another process is publishing the source {name!r}", "try again in a moment"
+            )
+        try:
+            self._pool.execute(
+                "INSERT INTO source (name, machine) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                (name, self._machine.config.pool.machine),
+            )
+            self._check_owner(name, take)
+            settings = self._machine.config.pool
+            self._pool.execute(
+                "UPDATE source SET machine = %(machine)s, private = %(private)s"
+                " WHERE name = %(name)s AND (machine, private) <> (%(machine)s, %(private)s)",
+                {
+                    "name": name,
+                    "machine": settings.machine,
+                    "private": name in settings.private,
+                },
+            )
+            yield
+        finally:
+            if not self._pool.closed:
+                self._pool.execute(f"SELECT pg_advisory_unlock{lock}", (name,))
+
+    def _check_owner(self, name: str, take: bool) -> None:
+        found = self._pool.execute(
+            "SELECT owner = current_user AND NOT shared, machine FROM source WHERE name = %s",
+            (name,),
+        ).fetchone()
+        if found is None and not take:  # another member's, whose sources this one may not see
+            found = (False, "")
+        mine, machine = found or (True, "")
+        if not mine:
+            raise UsageError(
+                f"the source {name!r} of the pool belongs to another member",
+                f"rename it here: change the section [sources.{name}] of the configuration",
+            )
+        if machine not in ("", self._machine.config.pool.machine) and not take:
+            raise UsageError(
+                f"the machine {machine!r} publishes the source {name!r}",
+                "rename the source on this machine; or, if that machine is gone:"
+                f" vault-index pool publish {name} --take",
+            )
+
+    # --- documents --------------------------------------------------------------------------------
+
+    def _plan(self, name: str) -> Plan:
+        moment = self._machine.moments()
+        with self._machine.reads.lend() as connections:
+            salt = connections.state.deleted()[0]
+            indexed = indexed_documents(connections.reader, name, salt)
+            complete = read_meta(connections.reader, SYNCED_AT) is not None
+        wanted = [one for one in indexed if moment.publishes(one)]
+        private = moment.private(one.state for one in wanted)
+        local = [one for one in wanted if one.state not in private]
+        rows = self._pool.execute("SELECT path, version FROM document WHERE source = %s", (name,))
+        return diff(local, dict(rows.fetchall()), complete=complete)
+
+    def _put(self, batch: Sequence[Indexed]) -> int:
+        """Publish documents that may leave now; return their number."""
+        wholes = self._read([one.state.id for one in batch])
+        rows = {one.state.id: row_to_publish(one) for one in wholes}
+        # The settings and the files are checked last, right before the texts leave.
+        moment = self._machine.moments()
+        leaving = moment.leaving(
+            one.state
+            for one in wholes
+            if moment.publishes(Indexed(one.state, one.row.kind, one.row.unreviewed, b""))
+        )
+        sent = [(rows[one.state.id], one.version) for one in wholes if one.state.id in leaving]
+        if sent:
+            self._declare([row for row, _ in sent])
+            replace_documents(
+                self._pool, batch[0].state.source, [row.path for row, _ in sent], sent
+            )
+        return len(sent)
+
+    def _read(self, ids: Collection[int]) -> list[Whole]:
+        with self._machine.reads.lend() as connections:
+            salt = connections.state.deleted()[0]
+            return whole_documents(connections.reader, ids, salt)
+
+    def _declare(self, rows: Sequence[DocumentRow]) -> None:
+        """Write the ledger, before sending."""
+        receiver, today = f"pool {label(self._machine.config.pool)}", local_day(time.time())
+        with self._machine.reads.lend(snapshot=False) as connections:
+            connections.state.record_sent(
+                [
+                    SentRecord(
+                        today, receiver, _LEDGER_MODEL, row.source, row.path, len(row.chunks), 0
+                    )
+                    for row in rows
+                ]
+            )
+
+    def _note(self, name: str) -> None:
+        """Record the time of a publication, and how many chunks have no vector."""
+        self._pool.execute(
+            "UPDATE source SET published = now(), pending = (SELECT count(*) FROM chunk"
+            " JOIN zone ON zone.id = chunk.zone_id WHERE zone.source = source.name AND NOT EXISTS"
+            " (SELECT FROM embedding JOIN vector_space ON vector_space.id = space_id"
+            " WHERE key = embed_key AND embedding.zone_id = chunk.zone_id AND state = 'serving'))"
+            " WHERE name = %s",
+            (name,),
+        )
+
+    # --- vectors ----------------------------------------------------------------------------------
+
+    def _put_vectors(self, name: str, changed: bool) -> int:
+        """Publish the vectors of published texts that this machine has; return their number."""
+        if not changed and not self._value("SELECT pending FROM source WHERE name = %s", name):
+            return 0
+        with self._machine.reads.lend() as connections:
+            row = serving_space(connections.reader)
+        if row is None:
+            return 0
+        space_id, put, last = space_of(self._pool, row.space), 0, b""
+        with closing(Cache(self._machine.home.cache_db)) as cache:
+            while keys := self._lacking(name, space_id, last):
+                last = keys[-1]
+                vectors = cache.embeddings(row.space, keys)
+                with self._pool.transaction():
+                    floats = {key: as_floats(row.space, one) for key, one in vectors.items()}
+                    put_vectors(self._pool, space_id, name, floats)
+                put += len(vectors)
+                if self._cancel.cancelled:
+                    break
+        return put
+
+    def _lacking(self, name: str, space_id: int, after: bytes) -> list[bytes]:
+        """Return the next keys of published chunks that have no vector in the pool."""
+        rows = self._pool.execute(
+            "SELECT DISTINCT embed_key FROM chunk JOIN zone ON zone.id = chunk.zone_id"
+            " WHERE source = %s AND embed_key > %s AND NOT EXISTS (SELECT FROM embedding"
+            " WHERE key = embed_key AND embedding.zone_id = chunk.zone_id AND space_id = %s)"
+            " ORDER BY embed_key LIMIT %s",
+            (name, after, space_id, _BATCH_KEYS),
+        )
+        return [key for (key,) in rows]
+
+    def _value(self, sql: str, *values: object) -> Any:
+        row = self._pool.execute(sql, values).fetchone()
+        return row[0] if row else None
