@@ -9,10 +9,10 @@ import psycopg
 
 from vault_index.api import VaultIndex
 from vault_index.config import find_home
-from vault_index.results.pool import PublishedSource
+from vault_index.results.pool import PoolReport, PublishedSource
 from vault_index.runtime import Runtime
 from vault_index.team.database import connect
-from vault_index.team.publish import Machine, Publisher
+from vault_index.team.publish import Publisher, publish
 
 COMPARED = {
     "document": "source, path, uid, kind, title, line_count, tokens, created, updated, project, unreviewed,"
@@ -38,9 +38,10 @@ class Laptop:
 
     def configure(self, settings: str = "", *, vault: str = "") -> None:
         """Write the configuration: `settings` of the section `pool`, and of the vault."""
+        chosen = "" if "sources = " in settings else 'sources = ["notes"]\n'
         self.home.config_file.write_text(
             f'[sources.notes]\npath = "{self.vault}"\n{vault}\n[embedding]\nprovider = "{self.embedder}"\n'
-            f'[pool]\ndsn = "{self.dsn}"\nmachine = "{self.vault.parent.name}"\nsources = ["notes"]\n{settings}\n'
+            f'[pool]\ndsn = "{self.dsn}"\nmachine = "{self.vault.parent.name}"\n{chosen}{settings}\n'
         )
 
     def write(self, path: str, text: str) -> None:
@@ -53,11 +54,19 @@ class Laptop:
             index.sync()
 
     def publish(self, name: str = "notes", **options: Any) -> PublishedSource:
-        """Index the files, and publish them."""
+        """Index the files, and publish one source."""
         self.sync()
         with closing(Runtime.open(self.home)) as runtime, connect(self.dsn) as pool:
-            parts = (runtime.home, runtime.config, runtime.pool, runtime.moments, runtime.by_name)
-            return Publisher(Machine(*parts), pool).publish(name, **options)
+            return Publisher(runtime.machine(), pool).publish(name, **options)
+
+    def exchange(self) -> PoolReport:
+        """Index the files, publish all sources and exchange the mirrored files."""
+        self.sync()
+        with closing(Runtime.open(self.home)) as runtime:
+            return publish(runtime.machine())
+
+    def read(self, path: str) -> str:
+        return (self.vault / path).read_text("utf-8")
 
 
 def contents(dsn: str) -> Mapping[str, list[Any]]:

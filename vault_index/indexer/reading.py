@@ -295,7 +295,7 @@ def _is_made(path: str, front: Mapping[str, Any]) -> bool:
 
     A memory written by hand has no id and a chosen name.
     """
-    folder, name = path.split("/")[-2:]
+    folder, name = ("", *path.split("/"))[-2:]
     day = str(front.get("created"))[:_DAY]
     return (
         "id" in front

@@ -34,3 +34,9 @@ class PoolReport:
     dry_run: bool
     seconds: float
     problems: tuple[Problem, ...] = ()
+    pulled: int = field(default=0, metadata={WHEN_ASKED: True})
+    """Memories of the pool that were written as files."""
+    pushed: int = field(default=0, metadata={WHEN_ASKED: True})
+    """Edited files that were published."""
+    conflicts: int = field(default=0, metadata={WHEN_ASKED: True})
+    """Files that changed on both sides; the version of this machine is in the inbox."""

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from vault_index.config import Config, Home
 from vault_index.errors import (
     BusyError,
     NotFoundError,
@@ -15,24 +14,21 @@ from vault_index.errors import (
     UsageError,
     VaultIndexError,
 )
-from vault_index.indexer.current_sources import Moments
 from vault_index.indexer.publishing import row_to_publish
 from vault_index.progress import CancelToken, Progress, no_progress
 from vault_index.results.base import Problem
 from vault_index.results.pool import PoolReport, PublishedSource
-from vault_index.results.status import SentRecord
-from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import SYNCED_AT, read_meta
-from vault_index.store.pool import ReadPool
 from vault_index.store.publishing import Indexed, Whole, indexed_documents, whole_documents
 from vault_index.store.spaces import serving_space
-from vault_index.store.writer import DocumentRow
-from vault_index.team.address import conninfo, label
+from vault_index.team.address import conninfo
 from vault_index.team.database import connect, translated
+from vault_index.team.files import SHARED
+from vault_index.team.machine import Machine
+from vault_index.team.mirror import Exchange, Mirror
 from vault_index.team.rows import put_vectors, replace_documents
 from vault_index.team.shared_vectors import as_floats, space_of
-from vault_index.times import local_day
 
 if TYPE_CHECKING:
     import psycopg
@@ -42,20 +38,8 @@ if TYPE_CHECKING:
 _BATCH_DOCUMENTS = 50
 _BATCH_PATHS = 500
 _BATCH_KEYS = 1000
-_LEDGER_MODEL = "pool"
-"""The model in the ledger of what was published, which costs no tokens."""
 
 T = TypeVar("T")
-
-
-class Machine(NamedTuple):
-    """The parts of an open home that a publication needs."""
-
-    home: Home
-    config: Config
-    reads: ReadPool
-    moments: Moments
-    sources: Mapping[str, Source]
 
 
 class Plan(NamedTuple):
@@ -102,15 +86,21 @@ def publish(
             except VaultIndexError as error:
                 problem = Problem(error.code, f"not published: {error.message}", error.hint)
                 results.append(_not_published(name, problem))
+        exchange, shared = Exchange(), 0
+        if machine.config.pool.mirror and not (names or dry_run):
+            exchange, shared = Mirror(machine, pool).exchange(), publisher.put_vectors(SHARED)
     return PoolReport(
         tuple(results),
         len(results),
         sum(one.published for one in results),
         sum(one.removed for one in results),
-        sum(one.vectors for one in results),
+        sum(one.vectors for one in results) + shared,
         dry_run,
         round(time.monotonic() - started, 3),
-        tuple(one.problem for one in results if one.problem),
+        tuple(one.problem for one in results if one.problem) + exchange.problems,
+        exchange.pulled,
+        exchange.pushed,
+        exchange.conflicts,
     )
 
 
@@ -155,7 +145,8 @@ class Publisher:
             for paths in self._cancellable(plan.remove, _BATCH_PATHS):
                 replace_documents(self._pool, name, paths, ())
             changed = bool(published or plan.remove)
-            vectors = self._put_vectors(name, changed)
+            lacks = changed or self._value("SELECT pending FROM source WHERE name = %s", name)
+            vectors = self.put_vectors(name) if lacks else 0
             if changed or vectors:
                 self._note(name)
         stopped = self._cancel.cancelled
@@ -249,7 +240,7 @@ class Publisher:
         )
         sent = [(rows[one.state.id], one.version) for one in wholes if one.state.id in leaving]
         if sent:
-            self._declare([row for row, _ in sent])
+            self._machine.declare((row.source, row.path, len(row.chunks)) for row, _ in sent)
             replace_documents(
                 self._pool, batch[0].state.source, [row.path for row, _ in sent], sent
             )
@@ -259,19 +250,6 @@ class Publisher:
         with self._machine.reads.lend() as connections:
             salt = connections.state.deleted()[0]
             return whole_documents(connections.reader, ids, salt)
-
-    def _declare(self, rows: Sequence[DocumentRow]) -> None:
-        """Write the ledger, before sending."""
-        receiver, today = f"pool {label(self._machine.config.pool)}", local_day(time.time())
-        with self._machine.reads.lend(snapshot=False) as connections:
-            connections.state.record_sent(
-                [
-                    SentRecord(
-                        today, receiver, _LEDGER_MODEL, row.source, row.path, len(row.chunks), 0
-                    )
-                    for row in rows
-                ]
-            )
 
     def _note(self, name: str) -> None:
         """Record the time of a publication, and how many chunks have no vector."""
@@ -286,10 +264,8 @@ class Publisher:
 
     # --- vectors ----------------------------------------------------------------------------------
 
-    def _put_vectors(self, name: str, changed: bool) -> int:
+    def put_vectors(self, name: str) -> int:
         """Publish the vectors of published texts that this machine has; return their number."""
-        if not changed and not self._value("SELECT pending FROM source WHERE name = %s", name):
-            return 0
         with self._machine.reads.lend() as connections:
             row = serving_space(connections.reader)
         if row is None:
