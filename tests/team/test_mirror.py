@@ -14,7 +14,8 @@ from vault_index.team.mirror import action
 
 MIRROR = 'mirror = "80-memory/team"'
 PLACE = "80-memory/team"
-MEMORY = "---\nid: 5f0f6a0e-3c8e-4d3e-8a64-0c4a4f0f9d11\ntype: decision\ncreated: 2026-01-01\n---\n# Deploys\n\nOn Tuesdays.\n"
+FRONT = "---\nid: 5f0f6a0e-3c8e-4d3e-8a64-0c4a4f0f9d11\ntype: decision\ncreated: 2026-01-01\n---\n"
+MEMORY = f"{FRONT}# Deploys\n\nOn Tuesdays.\n"
 
 
 @pytest.fixture
