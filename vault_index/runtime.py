@@ -132,12 +132,18 @@ class Runtime:
             if self._write is None:
                 from vault_index.indexer.index_writer import WriteSide
 
+                pool = None
+                if self.config.pool.vectors and self.config.pool.dsn:
+                    from vault_index.team.shared_vectors import PoolVectors
+
+                    pool = PoolVectors(self.config.pool)
                 self._write = WriteSide(
                     self.home,
                     self.config,
                     self.sources,
                     self.embedders.configured,
                     self.moments,
+                    pool,
                 )
             return self._write
 

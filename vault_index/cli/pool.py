@@ -250,7 +250,9 @@ def _remove_sources(settings: PoolConfig, names: list[str]) -> None:
 
     with _connected(settings) as pool:
         for name in names:
-            deleted = pool.execute("DELETE FROM source WHERE name = %s AND NOT shared", (name,))
-            if not deleted.rowcount:
-                hint = "see the sources of the pool: vault-index pool status"
-                raise NotFoundError(f"no source {name!r} of yours is in the pool", hint)
+            with pool.transaction():  # documents first, because their triggers count in the zones
+                pool.execute("DELETE FROM document WHERE source = %s", (name,))
+                sql = "DELETE FROM source WHERE name = %s AND NOT shared"
+                if not pool.execute(sql, (name,)).rowcount:
+                    hint = "see the sources of the pool: vault-index pool status"
+                    raise NotFoundError(f"no source {name!r} of yours is in the pool", hint)

@@ -50,7 +50,7 @@ from vault_index.store.writer import IndexWriter
 
 if TYPE_CHECKING:  # so that `add` skips the import of the embedding modules
     from vault_index.embeddings import Embedder
-    from vault_index.indexer.outbound import Now
+    from vault_index.indexer.outbound import Now, SharedVectors
 
 log = logging.getLogger(__name__)
 
@@ -77,12 +77,14 @@ class WriteSide:
         sources: Sequence[Source],
         embedder: Callable[[], "Embedder | None"],
         now: "Now",
+        pool: "SharedVectors | None" = None,
     ) -> None:
         self._home = home
         self._config = config
         self._sources = sources
         self._embedder = embedder
         self._now = now
+        self._pool = pool
         self._write_lock = WriteLock(home.write_lock)
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
@@ -345,6 +347,7 @@ class WriteSide:
                     lambda: self._held("embed"),
                     now=self._now,
                     after=self._cursors.pop(space.id, 0) if resume else 0,
+                    pool=self._pool,
                 )
                 total = builder.remaining()
                 while finished and not (step := builder.step()).finished:

@@ -11,10 +11,11 @@ import json
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache as cached, partial
 from posixpath import normpath
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from vault_index import tokens
 from vault_index.config import Config
@@ -292,6 +293,25 @@ Now = Callable[[], Moment]
 """Returns the current `Moment`. Raises VaultIndexError if the settings cannot be read."""
 
 
+Vectors = dict[bytes, Vector]
+"""Vectors by embed key."""
+
+
+class SharedVectors(Protocol):
+    """The vectors of a team's pool."""
+
+    @property
+    def available(self) -> bool:
+        """Whether the pool is not known to be unreachable."""
+
+    @property
+    def receiver(self) -> str:
+        """The name of the pool in the ledger."""
+
+    def ask(self, space: VectorSpace, keys: Sequence[bytes]) -> Vectors:
+        """Return the vectors of these keys that the pool has; nothing if it does not answer."""
+
+
 class _NoLonger(Exception):
     """Some of the texts may no longer be sent."""
 
@@ -340,6 +360,29 @@ class Outbound:
                 continue
             return {chunk.embed_key: vector for chunk, vector in zip(chunks, vectors, strict=True)}
         return {}
+
+    def shared(self, texts: Sequence[Sequence[PendingChunk]], pool: SharedVectors) -> Vectors:
+        """Return the vectors of texts that the team's pool knows, asked for by their keys.
+
+        Only the keys of texts that may leave are sent, also with a local embedder.
+        """
+        leaving = self._moment().leaving({chunk.document for twins in texts for chunk in twins})
+        chunks = [
+            chunk
+            for twins in texts
+            for chunk in [next((one for one in twins if one.document.id in leaving), None)]
+            if chunk is not None
+        ]
+        if not chunks or not pool.available:
+            return {}
+        today, to = local_day(time.time()), pool.receiver
+        from vault_index.results.status import SentRecord
+
+        places = Counter((chunk.document.source, chunk.document.path) for chunk in chunks)
+        self._state.record_sent(
+            [SentRecord(today, to, "hashes", *place, count, 0) for place, count in places.items()]
+        )
+        return pool.ask(self._embedder.space, [chunk.embed_key for chunk in chunks])
 
     def embed_query(self, text: str, longest: int, question: Question) -> Vector:
         """Return the vector of a query, truncated to `longest` characters.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vault_index import tokens
 from vault_index.embeddings import Embedder
 from vault_index.errors import RequestRefused
-from vault_index.indexer.outbound import Now, Outbound
+from vault_index.indexer.outbound import Now, Outbound, SharedVectors
 from vault_index.models import Vector
 from vault_index.store.cache import Cache
 from vault_index.store.connection import count_rows
@@ -80,6 +80,7 @@ class VectorBuilder:
         *,
         now: Now,
         after: int = 0,
+        pool: SharedVectors | None = None,
     ) -> None:
         self._writer = writer
         self._cache = cache
@@ -87,6 +88,7 @@ class VectorBuilder:
         self._space = space
         self._lock = lock
         self._outbound = Outbound(embedder, state, now)
+        self._pool = pool
         self._refused = cache.refused(embedder.space)
         self._most_texts = min(
             cache.most_texts(embedder.space) or embedder.batch_texts, embedder.batch_texts
@@ -116,12 +118,13 @@ class VectorBuilder:
                 if self._space.renewed
                 else self._cache.embeddings(self._embedder.space, list(by_key))
             )
+            missing = self._missing(by_key, known)
+            if self._pool is not None and missing and not self._space.renewed:
+                shared = self._outbound.shared(missing, self._pool)
+                self._cache.put_embeddings(self._embedder.space, shared)
+                known |= shared
+                missing = self._missing(by_key, known)
             from_cache = self._store(known, chunks)
-            missing = [
-                twins
-                for key, twins in by_key.items()
-                if key not in known and key not in self._refused
-            ]
             embedded = [self._embed(part, chunks) for part in self._parts(missing)]
             self.cursor = chunks[-1].chunk_id
             if known or any(done is not None for done in embedded):
@@ -132,6 +135,11 @@ class VectorBuilder:
                 serve_space(self._writer, self._space.id)
         self.cursor = 0
         return Step(0, 0, finished=True)
+
+    def _missing(self, by_key: Mapping[bytes, Twins], known: Mapping[bytes, Vector]) -> list[Twins]:
+        return [
+            twins for key, twins in by_key.items() if key not in known and key not in self._refused
+        ]
 
     def _is_complete(self) -> bool:
         """Return whether every chunk that can have a vector now has one.

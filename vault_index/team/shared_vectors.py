@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import struct
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from vault_index.config import PoolConfig
+from vault_index.errors import VaultIndexError
 from vault_index.models import INT8_LARGEST, INT8_SCALE, Vector, VectorSpace
 from vault_index.store.spaces import is_int8
+from vault_index.team.address import conninfo, label
+from vault_index.team.database import connect, translated
 
 if TYPE_CHECKING:
     import psycopg
 
     Pool = psycopg.Connection[Any]
 
+log = logging.getLogger(__name__)
+
+_SILENT_SECONDS = 300.0
 _COLUMNS = ", ".join(VectorSpace._fields)
 _LARGEST_ERROR = 0.02
 """Greatest deviation of a vector's length from 1, by which a damaged vector is recognised."""
@@ -62,12 +72,38 @@ def as_vector(space: VectorSpace, floats: Sequence[float]) -> Vector | None:
     return struct.pack(f"<{len(floats)}f", *(part / length for part in floats))
 
 
-def known_vectors(pool: Pool, space: VectorSpace, keys: Collection[bytes]) -> dict[bytes, Vector]:
-    """Return the valid vectors that the pool has of texts, asked for by their keys."""
-    rows = pool.execute(
-        f"SELECT key, data::real[] FROM vector_space, known_vectors(id, %s)"
-        f" WHERE ({_COLUMNS}) = (%s, %s, %s, %s)",
-        (list(keys), *space),
-    )
-    found = {bytes(key): as_vector(space, floats) for key, floats in rows}
-    return {key: vector for key, vector in found.items() if vector is not None}
+class PoolVectors:
+    """The vectors of the pool for a machine that would embed the same texts.
+
+    After a failure, the pool is not asked for some minutes, so that it does not delay embedding.
+    """
+
+    def __init__(self, settings: PoolConfig) -> None:
+        self._settings = settings
+        self._silent_until = 0.0
+
+    @property
+    def available(self) -> bool:
+        """Whether the pool is not known to be unreachable."""
+        return time.monotonic() >= self._silent_until
+
+    @property
+    def receiver(self) -> str:
+        """The name of the pool in the ledger."""
+        return f"pool {label(self._settings)}"
+
+    def ask(self, space: VectorSpace, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Return the valid vectors of these keys that the pool has; none if it does not answer."""
+        try:
+            with translated(), closing(connect(conninfo(self._settings))) as pool:
+                rows = pool.execute(
+                    "SELECT key, data::real[] FROM vector_space, known_vectors(id, %s)"
+                    f" WHERE ({_COLUMNS}) = (%s, %s, %s, %s)",
+                    (list(keys), *space),
+                ).fetchall()
+        except VaultIndexError as error:
+            log.warning("no vectors from the pool: %s", error.message)
+            self._silent_until = time.monotonic() + _SILENT_SECONDS
+            return {}
+        found = {bytes(key): as_vector(space, floats) for key, floats in rows}
+        return {key: vector for key, vector in found.items() if vector is not None}
