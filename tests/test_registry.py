@@ -9,7 +9,7 @@ from vault_index.embeddings.packages import DISTRIBUTION, MULTILINGUAL_DISTRIBUT
 from vault_index.version import PROGRAMS, __version__
 
 ROOT = Path(__file__).parents[1]
-OURS = {DISTRIBUTION, f"{DISTRIBUTION}[multilingual]", MULTILINGUAL_DISTRIBUTION}
+OURS = {DISTRIBUTION, f"{DISTRIBUTION}[multilingual]", f"{DISTRIBUTION}[team]", MULTILINGUAL_DISTRIBUTION}
 TOOLS = r"pip3? install|pipx (?:install|inject|upgrade|run)|uv (?:add|tool (?:install|run|upgrade))|uvx|brew install"
 FOLDERS = ("vault_index", "docs", "nix", "systemd", "mcpb", "tools", "packaging", ".ci", ".github", ".claude-plugin")
 LARGEST_TEXT = 1 << 20

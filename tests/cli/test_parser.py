@@ -70,10 +70,11 @@ def test_parser_every_command_has_a_runner_help_and_quiet_option() -> None:
 
 
 def test_parser_refuses_source_for_commands_without_sources() -> None:
-    needed = {"completions": ["bash"], "source remove": ["x"], "token revoke": ["x"]}
+    needed = {"completions": ["bash"]}
+    needed |= {name: ["x"] for name in ("source remove", "token revoke", "pool join", "pool export")}
     needed |= {f"agent {what}": ["codex"] for what in ("install", "uninstall", "hook")}
     for command in COMMANDS:
-        if command.name in WITHOUT_SOURCE - {"token add"}:  # takes several sources
+        if command.name in WITHOUT_SOURCE - {"token add", "pool members"}:  # take several sources
             parser, _ = build_parser(command)
             assert "--source" not in parser.format_help(), command.name
             with pytest.raises(UsageError) as caught:

@@ -151,7 +151,7 @@ def run_pool_status(options: Options, args: dict[str, Any]) -> None:
         flag("--write", "allow reading, and writing shared memories"),
         flag("--server", "a host that runs `serve --pool`, which may act as the members"),
     ),
-    argument("--source", dest="of_sources", help="only these sources (default: all)", **SEVERAL),
+    argument("--source", dest="sources", help="only these sources (default: all)", **SEVERAL),
     argument("--folder", dest="folders", metavar="DIR", action="append", help="only this folder"),
     argument("--project", dest="projects", metavar="NAME", action="append", help="only this one"),
     argument("--expires", metavar="DATE", help="last valid day of the token"),
@@ -187,7 +187,7 @@ def _add_member(options: Options, args: dict[str, Any], pool: "Connection[Any]")
 
     if "read" not in args and "write" not in args:
         raise UsageError("the permission of the member is missing", "add --read or --write")
-    parts = [tuple(args.get(key, ())) for key in ("of_sources", "folders", "projects")]
+    parts = [tuple(args.get(key, ())) for key in ("sources", "folders", "projects")]
     if not all(word.strip("/ ") for part in parts for word in part):
         raise UsageError("an empty source, folder or project", "leave the option out")
     now = datetime.now().astimezone()
