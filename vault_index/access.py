@@ -49,6 +49,9 @@ class Tokens:
     is valid, and the file is not overwritten.
     """
 
+    elsewhere = False
+    """Whether the tokens are not in the file."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read: tuple[tuple[int, ...], Mapping[str, Token]] = ((), {})
@@ -65,7 +68,7 @@ class Tokens:
         The page signs with its key for `port` (`page_key`). None if the token is unknown, revoked
         or expired.
         """
-        token = self._by_hash().get(_hash(secret)) or (
+        token = self._by_hash().get(hash_of(secret)) or (
             self._signer(secret, port, run) if run else None
         )
         if token is None or token.once or token.expired(now):
@@ -77,13 +80,13 @@ class Tokens:
 
         None if the code is unknown, used or expired.
         """
-        token = self._by_hash().get(_hash(code))
+        token = self._by_hash().get(hash_of(code))
         if token is None or not token.once or token.expired(now):
             return None
         secret = _new_secret()
         with disk.locked(str(self._path.parent)):
             tokens = dict(self._by_hash())
-            if tokens.pop(_hash(code), None) is None:  # another process used the code first
+            if tokens.pop(hash_of(code), None) is None:  # another process used the code first
                 return None
             kept = {
                 key: one
@@ -91,7 +94,7 @@ class Tokens:
                 if not (one.caller.owner and one.expired(now))
             }
             self._write(
-                {**kept, _hash(secret): token._replace(created=now, expires=expires, once=False)}
+                {**kept, hash_of(secret): token._replace(created=now, expires=expires, once=False)}
             )
         return secret, token.caller.name
 
@@ -115,7 +118,7 @@ class Tokens:
                     f"vault-index token revoke {caller.name}"
                 )
                 raise UsageError(f"the token {caller.name} already exists", hint)
-            self._write({**tokens, _hash(secret): Token(caller, created, expires, once)})
+            self._write({**tokens, hash_of(secret): Token(caller, created, expires, once)})
         return secret
 
     def revoke(self, name: str) -> Token:
@@ -206,7 +209,7 @@ def page_key(secret: str, port: str) -> str:
     The page signs requests to one run of `serve` with it. A program that listens at that port
     later can only capture a signature, which the next run refuses.
     """
-    return _signed(_hash(secret), port)
+    return _signed(hash_of(secret), port)
 
 
 def _signed(key: str, text: str) -> str:
@@ -215,7 +218,8 @@ def _signed(key: str, text: str) -> str:
     return hmac.digest(bytes.fromhex(key), text.encode(), "sha256").hex()
 
 
-def _hash(secret: str) -> str:
+def hash_of(secret: str) -> str:
+    """Return the hash of a token, in hexadecimal."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -28,7 +28,7 @@ from vault_index.store.spaces import document_states, read_spaces
 from vault_index.store.state import State
 
 if TYPE_CHECKING:  # keeps start-up fast: a query does not import the writer, nor `list` the search
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from vault_index.embeddings import Embedder
@@ -96,6 +96,7 @@ class Runtime:
             *sessions_of(config, self.vaults),
         )
         self.by_name = {source.config.name: source for source in self.sources}
+        self._names: Callable[[], Collection[str]] = self.by_name.keys
         self._close_pools()  # their connections still use the old sources
         self._parts = {}
         self.pool.sources = self.by_name.keys()
@@ -213,6 +214,17 @@ class Runtime:
             part.vaults = {name: one for name, one in self.vaults.items() if name in seen}
             part.sources = tuple(one for one in self.sources if one.config.name in seen)
             part.by_name = {one.config.name: one for one in part.sources}
+            part._names = part.by_name.keys
+        return part
+
+    def of_pool(self, pool: ReadPool, names: Callable[[], Collection[str]]) -> Runtime:
+        """Return a view of a team's pool, which hides by itself what the caller may not see.
+
+        `names` returns the names of its sources; none of them is on this machine.
+        """
+        part = copy(self)
+        part.scope, part.pool, part._names = Scope(), pool, names
+        part.vaults, part.sources, part.by_name = {}, (), {}
         return part
 
     def _part(self, scope: Scope) -> ReadPool:
@@ -260,11 +272,11 @@ class Runtime:
 
         Raises NotFoundError.
         """
-        known = {name.casefold(): name for name in self.by_name}
+        known = {name.casefold(): name for name in self._names()}
         found = []
         for name in names:
             if name.casefold() not in known:
-                hint = f"the sources are: {', '.join(self.by_name) or 'none yet'}"
+                hint = f"the sources are: {', '.join(known.values()) or 'none yet'}"
                 raise NotFoundError(f"there is no source {name!r}", hint)
             found.append(known[name.casefold()])
         return tuple(found)

@@ -8,6 +8,7 @@ import psycopg
 
 from vault_index import VaultIndex
 from vault_index.indexer.reading import Read, RowSettings, read_document
+from vault_index.models import INT8_SCALE
 from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import is_int8, serving_space
 from vault_index.store.writer import DocumentRow
@@ -65,7 +66,7 @@ def load_vectors(index: VaultIndex, pool: "psycopg.Connection[Any]") -> None:
             f" JOIN vector_{space.id} ON vector_{space.id}.rowid = chunk.id"
         ):
             numbers = np.frombuffer(vector, kind).astype(np.float32)
-            found.setdefault(source, {})[key] = (numbers / np.linalg.norm(numbers)).tolist()
+            found.setdefault(source, {})[key] = (numbers / (INT8_SCALE if kind is np.int8 else 1)).tolist()
         for source, vectors in found.items():
             put_vectors(pool, space_id, source, vectors)
     finally:

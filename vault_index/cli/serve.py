@@ -32,6 +32,7 @@ _LOOK_SECONDS = 0.05
         metavar="HOST:PORT",
         help="address to listen on (default: serve.listen, 127.0.0.1:7341)",
     ),
+    flag("--pool", "answer from the team's pool instead, to the tokens of its members"),
     description="Serve clients with a token over HTTP: the API at /api (see /openapi.json), MCP at "
     "/mcp and change events at /events. The daemon does the work; the command starts one if "
     "needed.",
@@ -45,6 +46,7 @@ def run_serve(options: Options, args: dict[str, Any]) -> int:
         home_of(options),
         home_options(options),
         listen=args.get("listen", ""),
+        pool="pool" in args,
         log_level=options.log_level,
         say=partial(remark, options),
     )

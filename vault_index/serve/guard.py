@@ -21,7 +21,7 @@ from vault_index.access import Tokens, page_key
 from vault_index.callers import Caller
 from vault_index.config.schema import ServeConfig
 from vault_index.daemon.log import error_location, log_event
-from vault_index.errors import DefectError, VaultIndexError
+from vault_index.errors import DefectError, PoolError, VaultIndexError
 from vault_index.serve.http import SECURITY, JsonResponse, Refusal, error_response, read_params
 from vault_index.serve.page.site import page_file
 
@@ -238,6 +238,8 @@ def _logging_token_errors() -> Iterator[None]:
     """Log an unreadable token file, and hide its details from the caller."""
     try:
         yield
+    except PoolError:
+        raise
     except VaultIndexError as error:
         log_event(log, logging.ERROR, "tokens not read", message=error.message, hint=error.hint)
         raise Refusal("the tokens cannot be read", "see the log of the server", 503) from error

@@ -52,17 +52,25 @@ def run(
     options: Sequence[str],
     *,
     listen: str = "",
+    pool: bool = False,
     log_level: str = "info",
     say: Callable[[str], object] = print,
 ) -> int:
     """Serve until SIGTERM or SIGINT, and return the exit code; `say` gets the address.
+
+    With `pool`, answer from the team's pool, to the tokens of its members.
 
     Call it from the main thread. Raises ConfigError for an unsafe address, BusyError for one in
     use.
     """
     settings = load_config(home).serve
     host, port = address_of(listen or settings.listen)
-    tokens = Tokens(home.tokens_file)
+    tokens, backend = Tokens(home.tokens_file), Backend(home, options)
+    if pool:
+        from vault_index.serve.pool import PoolBackend, PoolTokens  # late: needs the extra `team`
+
+        backend = PoolBackend(home)
+        tokens = PoolTokens(home, backend.connections)
     _refuse_open(host, settings, tokens)
     with _listening(host, port) as listener, logging_to(home.serve_log, log_level):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -75,10 +83,9 @@ def run(
         place = f"[{host}]" if ":" in host else host
         scheme = "https" if settings.certificate else "http"
         where = f"{scheme}://{place}:{listener.getsockname()[1]}"
-        backend = Backend(home, options)
         page, mcp = Page(backend), Mcp(backend)
-        own = [Route("/mcp", mcp), Route("/events", Events(backend).stream)]
-        routes = [*Api(backend).routes, *page.routes, *own]
+        of_home = () if pool else (*page.routes, Route("/events", Events(backend).stream))
+        routes = [*Api(backend).routes, Route("/mcp", mcp), *of_home]
         app = Router(routes, redirect_slashes=False, default=_unknown_path)
         guard = Guard(app, settings, tokens, host, page.sign)
         server = _Server(_configured(guard, settings), where, say)
@@ -200,7 +207,9 @@ def _refuse_open(host: str, settings: ServeConfig, tokens: Tokens) -> None:
             f"{host} is reachable from other machines, but connections to it are not encrypted",
             "set serve.certificate and serve.key, or serve.behind_proxy if a proxy terminates TLS",
         )
-    if not any(one.expires is None or one.expires > time.time() for one in tokens.all()):
+    if not tokens.elsewhere and not any(
+        one.expires is None or one.expires > time.time() for one in tokens.all()
+    ):
         raise ConfigError(
             f"{host} is reachable from other machines, and there is no token",
             "create one: vault-index token add",

@@ -128,16 +128,25 @@ class Vocabulary:
         lengths = range(max(shortest, _LENGTHS[0]), min(longest, _LENGTHS[-1]) + 1)
         missing = [length for length in lengths if (beginning, length) not in self._by_length]
         if missing:
-            words = self._db.value(
-                f"SELECT coalesce(group_concat(word, ' '), '') FROM {self._TERM}"
-                " WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
-                " AND length(word) BETWEEN ?2 AND ?3",
-                (beginning, missing[0], missing[-1]),
-            ).split()
+            words = self.words_between(beginning, missing[0], missing[-1])
             self._by_length |= {(beginning, length): {} for length in missing}
             for word in words:
                 self._by_length[beginning, len(word)][word] = folded(word)
         return [self._by_length[beginning, length] for length in lengths]
+
+    def words_between(self, beginning: str, shortest: int, longest: int) -> list[str]:
+        """Return the words of these lengths whose stem has this beginning."""
+        words: str = self._db.value(
+            f"SELECT coalesce(group_concat(word, ' '), '') FROM {self._TERM}"
+            " WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
+            " AND length(word) BETWEEN ?2 AND ?3",
+            (beginning, shortest, longest),
+        )
+        return words.split()
+
+    def stems(self, words: Collection[str]) -> dict[str, str]:
+        """Return the stem of each word, except words that the tokenizer splits."""
+        return stems(self._db, words)
 
     def frequencies(self, words: Collection[str]) -> dict[str, int]:
         """Return an upper bound of the number of texts that hold each word in any form.
@@ -149,7 +158,7 @@ class Vocabulary:
         parts = {
             word: [part for part in _WORD.findall(word.lower()) if _counts(part)] for word in words
         }
-        stem_of = stems(self._db, {part for those in parts.values() for part in those})
+        stem_of = self.stems({part for those in parts.values() for part in those})
         chunks = self.count_stems(stem_of)
         counts = {
             word: [chunks.get(stem_of[part], 0) for part in those if part in stem_of]
@@ -188,7 +197,7 @@ class Vocabulary:
 
     def completions(self, word: str, stem: str, limit: int) -> list[str]:
         """Return the most common words that begin with `word`, one per stem; `stem` is its stem."""
-        shared = stem[: max(len(word) - _LONGEST_ENDING, 2)]
+        shared = self.shared_beginning(word, stem)
         rows = self._db.execute(
             f"SELECT min(word), sum(chunks) FROM {self._TERM}"
             " WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
@@ -197,6 +206,10 @@ class Vocabulary:
             (shared, word, limit),
         )
         return [completed for completed, _ in rows]
+
+    def shared_beginning(self, word: str, stem: str) -> str:
+        """Return the beginning of the stems of all words that begin with `word`."""
+        return stem[: max(len(word) - _LONGEST_ENDING, 2)]
 
     def count_beginning(self, word: str) -> int:
         """Return the approximate number of texts with a stem that begins with `word`."""
@@ -235,8 +248,11 @@ def _counts(word: str) -> bool:
 
 def stems(db: Database, words: Collection[str]) -> dict[str, str]:
     """Return the stem of each word by the tokenizer of chunk_fts, except words that it splits."""
+    return _stems(db.connection.fts5_tokenizer(*_TOKENIZER), words)
+
+
+def _stems(tokenize: apsw.FTS5Tokenizer, words: Collection[str]) -> dict[str, str]:
     text = "\n".join(words).encode()
-    tokenize = db.connection.fts5_tokenizer(*_TOKENIZER)
     tokens = cast(
         "list[tuple[int, int, str]]",
         tokenize(text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False),
@@ -251,6 +267,10 @@ class Tokenizer:
     def __init__(self) -> None:
         self._connection = apsw.Connection(":memory:")
         self._tokenize = self._connection.fts5_tokenizer(*_TOKENIZER)
+
+    def of_words(self, words: Collection[str]) -> dict[str, str]:
+        """Return the stem of each word, except words that the tokenizer splits."""
+        return _stems(self._tokenize, words)
 
     def stems(self, text: str) -> list[str]:
         """Return the stems of the words of a text in order, repeated ones included."""

@@ -139,6 +139,7 @@ def _document(row: DocumentRow, version: bytes) -> dict[str, Any]:
     columns = {name: value for name, value in _fields(row).items() if name not in _LISTS}
     return columns | {
         "version": version,
+        "inode": 0,  # means nothing elsewhere
         "tokens": sum(chunk.tokens for chunk in row.chunks),
         "frontmatter": json.dumps(dict(row.frontmatter), ensure_ascii=False),
         "words": stem_words(

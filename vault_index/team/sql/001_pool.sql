@@ -61,7 +61,7 @@ CREATE TABLE document (
     size          bigint  NOT NULL,
     mtime_ns      bigint  NOT NULL,
     ctime_ns      bigint  NOT NULL,
-    inode         numeric NOT NULL,
+    inode         bigint  NOT NULL,
     line_count    integer NOT NULL,
     tokens        integer NOT NULL,
     created       float8  NOT NULL,       -- seconds since the epoch
@@ -203,7 +203,8 @@ CREATE INDEX ON file_version (source, path);
 CREATE VIEW seen_zone WITH (security_barrier) AS
 SELECT zone.id, zone.source, zone.folder, zone.project, zone.documents, zone.chunks,
     source.owner = current_user OR (source.shared AND member.writes) AS writes
-FROM zone JOIN source ON source.name = zone.source LEFT JOIN member ON member.role = current_user
+FROM zone JOIN source ON source.name = zone.source LEFT JOIN member
+    ON member.role = current_user AND (member.expires IS NULL OR member.expires > now())
 WHERE source.owner = current_user OR (
     NOT source.private
     AND (cardinality(member.sources) = 0 OR zone.source = ANY (member.sources))

@@ -20,6 +20,11 @@ CREATE VIEW answer.term WITH (security_invoker) AS
 CREATE VIEW answer.vector_space AS
     SELECT id, provider, model, dimensions, endpoint, state, 0 AS renewed FROM pool.vector_space;
 
+CREATE VIEW answer.meta AS SELECT * FROM pool.meta;
+CREATE VIEW answer.pending WITH (security_invoker) AS  -- only to be counted
+    SELECT vector_space.id AS space_id, NULL::bigint AS chunk_id FROM pool.vector_space, pool.source,
+        generate_series(1, source.pending) WHERE vector_space.state = 'serving';
+
 CREATE FUNCTION atoms(value jsonb) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS $$
     SELECT atom #>> '{}' FROM jsonb_path_query(value, 'strict $.** ? (@.type() != "object" && @.type() != "array")') AS atom
 $$;
@@ -41,6 +46,9 @@ CREATE FUNCTION iif(condition boolean, one text, other text) RETURNS text LANGUA
 CREATE FUNCTION instr(text text, part text) RETURNS integer LANGUAGE sql IMMUTABLE RETURN position(part IN text);
 CREATE FUNCTION fold(text text) RETURNS text LANGUAGE sql IMMUTABLE
     RETURN casefold(normalize(text, NFKC) COLLATE "pg_unicode_fast");
+CREATE FUNCTION joined(before text, text text, between text) RETURNS text LANGUAGE sql IMMUTABLE
+    RETURN coalesce(before || between, '') || text;
+CREATE AGGREGATE group_concat(text, text) (SFUNC = joined, STYPE = text);
 CREATE FUNCTION nfc(text text) RETURNS text LANGUAGE sql IMMUTABLE RETURN normalize(text, NFC);
 CREATE FUNCTION hex(data bytea) RETURNS text LANGUAGE sql IMMUTABLE RETURN upper(encode(data, 'hex'));
 CREATE FUNCTION unixepoch(part text) RETURNS float8 LANGUAGE sql STABLE RETURN extract(epoch FROM now())::float8;

@@ -1,0 +1,82 @@
+"""Lend connections to a pool: each request becomes its member for the length of a transaction."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from psycopg.sql import SQL, Identifier
+from psycopg_pool import ConnectionPool
+
+from vault_index.callers import Caller, Scope
+from vault_index.store.pool import Connections
+from vault_index.store.state import State
+from vault_index.team.database import translated
+from vault_index.team.reader import PoolReader
+
+if TYPE_CHECKING:
+    from vault_index.store.reader import IndexReader
+
+_SECONDS = 3.0
+"""Longest wait for a connection, so that a lost pool is reported soon."""
+_SEARCH_PATH = "-csearch_path=answer,pool,public -cjit=off -cstatement_timeout=30s"
+
+
+class PoolConnections:
+    """The connections of one server to its pool. Thread-safe."""
+
+    def __init__(self, dsn: str, state_db: Path, most: int = 8) -> None:
+        logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # callers get the error
+        self._state_db = state_db
+        self._pool = ConnectionPool(
+            dsn,
+            kwargs={"options": _SEARCH_PATH, "autocommit": True},
+            min_size=1,
+            max_size=most,
+            timeout=_SECONDS,
+            check=ConnectionPool.check_connection,
+            open=False,
+        )
+        self._opening = threading.Lock()
+
+    @contextmanager
+    def lend(self, caller: Caller | None) -> Iterator[Connections]:
+        """Lend what one member may see; None is the role of the address itself. Raises PoolError.
+
+        The role and the settings end with the transaction.
+        """
+        with self._opening:
+            self._pool.open()
+        role = SQL("; SET LOCAL ROLE {}").format(Identifier(caller.name)) if caller else SQL("")
+        begin = SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY{}").format(role)
+        with translated(), self._pool.connection() as connection:
+            connection.execute(begin)
+            try:
+                reader = PoolReader(connection, caller.scope if caller else Scope())
+                with closing(State(self._state_db)) as state:
+                    # Of an index, a served method uses only what `query.reader.Reader` has.
+                    yield Connections(cast("IndexReader", reader), state, (0, 0))
+            finally:
+                connection.execute("ROLLBACK")
+
+    def member_with(self, hashed: str) -> Caller | None:
+        """Return the member with the hash of a token; None for an unknown or expired one."""
+        with self._opening:
+            self._pool.open()
+        with translated(), self._pool.connection() as connection:
+            row = connection.execute(
+                "SELECT role::text, writes, sources, folders, projects FROM pool.member_with(%s)",
+                (hashed,),
+            ).fetchone()
+        if row is None:
+            return None
+        name, writes, *scope = row
+        return Caller(name, writes, Scope(*map(tuple, scope)))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()

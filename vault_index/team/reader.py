@@ -1,0 +1,366 @@
+"""Answer a search from a pool: what `query.reader.Reader` asks, in PostgreSQL.
+
+One instance serves one request, on a connection that is a member for the length of a transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from vault_index.callers import Scope
+from vault_index.models import Filters, Vector, VectorSpace
+from vault_index.store.documents import ALL
+from vault_index.store.filters import Candidates, document_condition
+from vault_index.store.records import DOCUMENT, ChunkRecord, SpaceRow, StoredDocument
+from vault_index.store.spaces import serving_space
+from vault_index.team.expressions import Phrase, read_expression
+from vault_index.team.statements import Connected
+from vault_index.team.vectors import from_halfvec, nearest_sql, to_halfvec
+from vault_index.team.vocabulary import PoolVocabulary
+from vault_index.team.words import sparse, tokenizer
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from vault_index.store.reader import Bounded
+
+_WHOLE = Scope()
+_MOST_SCORED = 20_000
+"""Maximum number of chunks scored by their words; each takes 0.5 µs."""
+_MOST_COMPLETED = 100
+"""Maximum number of stems that stand for a prefix in a score."""
+_MOST_LINKED = 1000
+"""Maximum number of texts of links that are scored as names."""
+_BEST = "ORDER BY score DESC, document.path, document.source, chunk.ordinal LIMIT ?"
+_CHUNK = (
+    "chunk.id, chunk.ordinal, chunk.headings, chunk.text, chunk.start_line, chunk.end_line,"
+    f" chunk.tokens, {DOCUMENT}"
+)
+_CHUNKS = f"SELECT {_CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
+
+
+class PoolReader(Connected):
+    """Reads what one member may see, within one transaction.
+
+    `scope` holds in every statement, in addition to the policies of the member's role.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Any], scope: Scope = _WHOLE) -> None:
+        super().__init__(connection)
+        zones = self.execute("SELECT id, source, folder, project, documents, chunks FROM seen_zone")
+        seen = [
+            (id_, source, documents, chunks)
+            for id_, source, folder, project, documents, chunks in zones
+            if scope.holds(source, f"{folder}/" if folder else "", project)
+        ]
+        self.sources: tuple[str, ...] = tuple(sorted({source for _, source, *_ in seen}))
+        """The sources with visible documents."""
+        self._counts: dict[str, int] = {
+            "document": sum(documents for *_, documents, _ in seen),
+            "chunk": sum(chunks for *_, chunks in seen),
+        }
+        zone_ids = ",".join(str(id_) for id_, *_ in seen)
+        self.execute("SELECT set_config('pool.zones', ?, true)", (f"{{{zone_ids}}}",))
+        self._vocabulary = PoolVocabulary(self, self._counts["chunk"])
+        self._completed: dict[str, list[str]] = {}
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read one state of the pool, as the transaction around the request does."""
+        yield
+
+    @property
+    def vectors_work(self) -> bool:
+        """Vectors are read by PostgreSQL."""
+        return True
+
+    # --- candidates -------------------------------------------------------------------------------
+
+    def text_candidates(
+        self,
+        match: str,
+        limit: int,
+        filters: Filters,
+        *,
+        required: str = "",
+        excluded: str = "",
+        bounded: Bounded | None = None,
+    ) -> Candidates:
+        """Return chunks by BM25, best first.
+
+        If `match` finds too many chunks, those with the rarest words are scored (`bounded`).
+        """
+        found = " OR ".join(f"({one})" for one, _ in bounded) if bounded else match
+        condition, values = self._condition(filters, found, required, excluded)
+        score, weights = self._score(match)
+        return self.execute(
+            "SELECT chunk.id, score FROM (SELECT *, "
+            f"{score} AS score FROM (SELECT chunk.id, chunk.ordinal, chunk.document_id,"
+            f" chunk.weights, chunk.terms FROM chunk WHERE {condition} LIMIT {_MOST_SCORED})"
+            f" AS chunk ORDER BY 6 DESC FETCH FIRST {limit:d} ROWS WITH TIES) AS chunk"
+            f" JOIN document ON document.id = chunk.document_id {_BEST}",
+            (*weights, *values, limit),
+        )
+
+    def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
+        """Return documents by BM25 of their names, or of the texts of links to them."""
+        wanted = read_expression(match)
+        score, weights = self._score(match, "document.name_weights", "document.name_terms")
+        condition, values = document_condition(filters)
+        where = f" AND {condition}" if condition else ""
+        own = self.execute(
+            f"SELECT document.id, {score} AS score FROM document"
+            f" WHERE name_terms @@ ?::tsquery{where}"
+            " ORDER BY 2 DESC, document.path, document.source LIMIT ?",
+            (*weights, wanted.tsquery, *values, limit),
+        )
+        linked = self.execute(
+            "WITH linked AS MATERIALIZED (SELECT DISTINCT target_name, tsvector_to_array(terms)"
+            " FROM link WHERE terms @@ ?::tsquery),"
+            " named (id, stems) AS (SELECT document.id, linked.tsvector_to_array FROM linked"
+            " JOIN document ON document.name = target_name UNION SELECT alias.document_id,"
+            " linked.tsvector_to_array FROM linked JOIN alias ON alias.folded = target_name)"
+            " SELECT document.id, stems FROM named JOIN document ON document.id = named.id"
+            f" WHERE true{where} LIMIT ?",
+            (wanted.tsquery, *values, _MOST_LINKED),
+        )
+        inverse = {phrase.stems[-1]: self._inverse(phrase) for phrase in wanted.phrases}
+        found = dict(own)
+        for document_id, stems in linked:
+            score_of = sum(inverse.get(stem, 0.0) for stem in stems)
+            found[document_id] = max(score_of, found.get(document_id, 0.0))
+        return sorted(found.items(), key=lambda one: -one[1])[:limit]
+
+    def vector_candidates(
+        self,
+        space_id: int,
+        vector: Vector,
+        limit: int,
+        filters: Filters,
+        *,
+        required: str = "",
+        excluded: str = "",
+    ) -> Candidates:
+        """Return chunks by cosine, best first."""
+        condition, values = self._condition(filters, "", required, excluded)
+        return self._nearest(space_id, vector, limit, condition, values)
+
+    def nearest(
+        self, space_id: int, vector: Vector, limit: int, where: str, values: Sequence[object]
+    ) -> Candidates:
+        """Return the nearest chunks of the documents that meet a condition, by cosine."""
+        inside = f"chunk.document_id IN (SELECT document.id FROM document WHERE {where})"
+        return self._nearest(space_id, vector, limit, inside, values)
+
+    def _nearest(
+        self, space_id: int, vector: Vector, limit: int, where: str, values: Sequence[object]
+    ) -> Candidates:
+        sql = nearest_sql(self, space_id, self._space.dimensions, limit, where, values)
+        return self.execute(
+            f"SELECT chunk.id, 1 - chunk.distance ^ 2 / 2 AS score FROM ({sql}) AS chunk"
+            f" JOIN document ON document.id = chunk.document_id {_BEST}",
+            (to_halfvec(self._space, vector), *values, limit, limit),
+        )
+
+    def newest_chunks(self, filters: Filters, limit: int, *, excluded: str = "") -> list[int]:
+        """Return the first chunks of the newest documents that pass the filters."""
+        condition, values = self._condition(filters, "", "", excluded)
+        rows = self.execute(
+            "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
+            f" WHERE chunk.ordinal = 0 AND {condition} ORDER BY document.created DESC,"
+            " document.source, document.path LIMIT ?",
+            (*values, limit),
+        )
+        return [chunk_id for (chunk_id,) in rows]
+
+    def _condition(
+        self, filters: Filters, match: str, required: str, excluded: str
+    ) -> tuple[str, list[object]]:
+        """Return the condition on `chunk`, with its values."""
+        conditions: list[str] = []
+        values: list[object] = []
+        for expression, sign in ((match, ""), (required, ""), (excluded, "NOT ")):
+            if expression:
+                conditions.append(f"{sign}chunk.terms @@ ?::tsquery")
+                values.append(read_expression(expression).tsquery)
+        of_document, more = document_condition(filters)
+        if of_document:
+            inside = f"SELECT document.id FROM document WHERE {of_document}"
+            conditions.append(f"chunk.document_id IN ({inside})")
+        return " AND ".join(conditions) or "true", [*values, *more]
+
+    # --- scores -----------------------------------------------------------------------------------
+
+    def bm25(self, match: str, chunk_ids: Collection[int]) -> Candidates:
+        """Return the BM25 scores of the given chunks that match, unordered."""
+        score, weights = self._score(match)
+        return self.execute(
+            f"SELECT chunk.id, {score} FROM chunk WHERE chunk.id = ANY (?) AND terms @@ ?::tsquery",
+            (*weights, [*chunk_ids], read_expression(match).tsquery),
+        )
+
+    def _score(
+        self, match: str, weights: str = "chunk.weights", terms: str = "chunk.terms"
+    ) -> tuple[str, list[object]]:
+        """Return the SQL for the BM25 score of a row, with its values."""
+        phrases = read_expression(match).phrases
+        self._vocabulary.count_stems({stem: stem for one in phrases for stem in one.stems})
+        alone: dict[str, float] = {}
+        score, values = [f"-({weights} <#> ?::sparsevec)"], list[object]()
+        for phrase in phrases:
+            inverse = self._inverse(phrase)
+            if len(phrase.stems) > 1:
+                # Of a phrase, the index knows only the weights of its words.
+                rarest = min(phrase.stems, key=self._held)
+                score.append(
+                    f"CASE WHEN {terms} @@ ?::tsquery THEN -({weights} <#> ?::sparsevec) ELSE 0 END"
+                )
+                values += [str(phrase), sparse([(rarest, inverse)])]
+            for stem in self._forms(phrase) if len(phrase.stems) == 1 else ():
+                alone[stem] = max(inverse, alone.get(stem, 0.0))
+        return " + ".join(score), [sparse(alone.items()), *values]
+
+    def _forms(self, phrase: Phrase) -> list[str]:
+        """Return the stems for which a phrase of one word stands."""
+        (stem,) = phrase.stems
+        if not phrase.prefix:
+            return [stem]
+        if stem not in self._completed:
+            rows = self.execute(
+                "SELECT stem FROM term WHERE word = '' AND stem >= ? AND stem < ?"
+                " ORDER BY chunks DESC LIMIT ?",
+                (stem, f"{stem}\U0010ffff", _MOST_COMPLETED),
+            )
+            self._completed[stem] = [one for (one,) in rows]
+            self._vocabulary.count_stems({one: one for one in self._completed[stem]})
+        return self._completed[stem]
+
+    def _held(self, stem: str) -> int:
+        """Return the number of chunks with this stem."""
+        return self._vocabulary.count_stems({stem: stem}).get(stem, 0)
+
+    def _inverse(self, phrase: Phrase) -> float:
+        """Return the inverse document frequency of BM25, as FTS5 computes it."""
+        total = self._counts["chunk"]
+        if phrase.prefix and len(phrase.stems) == 1:
+            held = min(sum(map(self._held, self._forms(phrase))), total)
+        else:
+            held = min(map(self._held, phrase.stems))
+        return max(math.log((max(total - held, 0) + 0.5) / (held + 0.5)), 1e-6)
+
+    def cosines(
+        self, space_id: int, vector: Vector, chunk_ids: Collection[int]
+    ) -> dict[int, float]:
+        """Return the cosine of each given chunk that has a vector."""
+        return dict(
+            self.execute(
+                "SELECT chunk.id, 1 - (one.data <-> ?::halfvec) ^ 2 / 2 FROM chunk"
+                " JOIN embedding AS one ON one.key = chunk.embed_key"
+                " AND one.zone_id = chunk.zone_id AND one.space_id = ? WHERE chunk.id = ANY (?)",
+                (to_halfvec(self._space, vector), space_id, [*chunk_ids]),
+            )
+        )
+
+    def pair_cosines(self, space_id: int, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+        """Return the cosine of each pair of chunks; None if either has no vector."""
+        rows = self.execute(
+            "WITH own AS (SELECT chunk.id, one.data FROM chunk JOIN embedding AS one"
+            " ON one.key = chunk.embed_key AND one.zone_id = chunk.zone_id AND one.space_id = ?"
+            " WHERE chunk.id = ANY (?))"
+            " SELECT one.id, other.id, 1 - (one.data <-> other.data) ^ 2 / 2"
+            " FROM unnest(?::bigint[], ?::bigint[]) AS pair (one, other)"
+            " JOIN own AS one ON one.id = pair.one JOIN own AS other ON other.id = pair.other",
+            (
+                space_id,
+                [*{id_ for pair in pairs for id_ in pair}],
+                *([pair[side] for pair in pairs] for side in (0, 1)),
+            ),
+        )
+        found = {(one, other): cosine for one, other, cosine in rows}
+        return [found.get(pair) for pair in pairs]
+
+    def vectors_of(self, space_id: int, chunk_ids: Collection[int]) -> list[Vector]:
+        """Return the vectors of the given chunks, in any order, without missing ones."""
+        rows = self.execute(
+            "SELECT one.data::text FROM chunk JOIN embedding AS one ON one.key = chunk.embed_key"
+            " AND one.zone_id = chunk.zone_id AND one.space_id = ? WHERE chunk.id = ANY (?)",
+            (space_id, [*chunk_ids]),
+        )
+        return [from_halfvec(self._space, data) for (data,) in rows]
+
+    @cached_property
+    def _space(self) -> VectorSpace:
+        row: SpaceRow | None = serving_space(self)
+        return row.space if row else VectorSpace("", "", 0)
+
+    # --- texts ------------------------------------------------------------------------------------
+
+    def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
+        """Return chunks by id."""
+        rows = self.execute(f"{_CHUNKS} WHERE chunk.id = ANY (?)", ([*chunk_ids],))
+        return {chunk.chunk_id: chunk for chunk in map(_record, rows)}
+
+    def chunks_of(
+        self, document_id: int, *, fields: bool = True, first: int = ALL, limit: int = -1
+    ) -> list[ChunkRecord]:
+        """Return the chunks of a document in order, from the ordinal `first` on."""
+        rows = self.execute(
+            f"{_CHUNKS} WHERE chunk.document_id = ? AND chunk.ordinal >= ?"
+            " ORDER BY chunk.ordinal LIMIT ?",
+            (document_id, first if fields else max(first, 0), limit),
+        )
+        return [*map(_record, rows)]
+
+    def same_texts(self, chunk_ids: Collection[int], texts: Collection[str]) -> list[ChunkRecord]:
+        """Return the given chunks that have one of these texts."""
+        rows = self.execute(
+            f"{_CHUNKS} WHERE chunk.id = ANY (?) AND chunk.text = ANY (?)",
+            ([*chunk_ids], [*texts]),
+        )
+        return [*map(_record, rows)]
+
+    # --- words ------------------------------------------------------------------------------------
+
+    def count(self, what: str) -> int:
+        """Return the number of visible rows of `document` or `chunk`."""
+        return self._counts[what]
+
+    def count_matches(self, match: str, share: int = 1) -> int:
+        """Count the matches of an FTS5 expression, about as many as in `1/share` of the chunks."""
+        wanted = read_expression(match)
+        if [len(one.stems) for one in wanted.phrases] == [1] and not wanted.phrases[0].prefix:
+            return self._held(wanted.phrases[0].stems[0]) // share
+        sql = "SELECT count(*) FROM chunk WHERE terms @@ ?::tsquery"
+        matches = int(self.value(sql, (wanted.tsquery,)))
+        return matches // share
+
+    def stems(self, words: Collection[str]) -> dict[str, str]:
+        """Return the stem of each word (in lower case), except words that the tokenizer splits."""
+        return tokenizer().of_words(words)
+
+    def vocabulary(self) -> PoolVocabulary:
+        """Return the words of the visible texts."""
+        return self._vocabulary
+
+    def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
+        """Return the given documents: links of hidden documents find none here."""
+        return set(document_ids)
+
+
+def _record(row: Sequence[Any]) -> ChunkRecord:
+    id_, ordinal, headings, text, first, last, tokens, *document = row
+    return ChunkRecord(
+        id_,
+        ordinal,
+        tuple(json.loads(headings)),
+        text,
+        first,
+        last,
+        tokens,
+        StoredDocument(*document),
+    )

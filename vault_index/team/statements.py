@@ -1,0 +1,69 @@
+"""Run the statements of `store` on PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from vault_index.store.connection import ANY_OF
+from vault_index.team.database import translated
+
+if TYPE_CHECKING:
+    import psycopg
+
+_PARAMETER = re.compile(rf"{re.escape(ANY_OF)}|\?(\d*)|'[^']*'")
+_LIMIT = re.compile(r"LIMIT (\?\d*)")
+
+
+@lru_cache(maxsize=1024)
+def as_postgres(sql: str) -> tuple[str, frozenset[int]]:
+    """Return a statement for PostgreSQL, and which of its parameters are lists in JSON.
+
+    The rest of the SQL in `store.documents`, `store.related` and `store.filters` is the same for
+    both, as the pool has the functions of SQLite that it uses (sql/002_answer.sql).
+    """
+    lists: set[int] = set()
+    last = 0
+
+    def numbered(found: re.Match[str]) -> str:
+        nonlocal last
+        if found[0].startswith("'"):
+            return found[0]
+        number = int(found[1]) if found[1] else last + 1
+        last = max(last, number)
+        if found[0] != ANY_OF:
+            return f"${number}"
+        lists.add(number - 1)
+        return f"= ANY (${number})"
+
+    # Without a limit, SQLite takes -1.
+    return _PARAMETER.sub(numbered, _LIMIT.sub(r"LIMIT nullif(\1, -1)", sql)), frozenset(lists)
+
+
+class Connected:
+    """A connection that runs statements with the parameters of SQLite."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        from psycopg import RawCursor
+
+        self.connection = connection
+        self._cursor = RawCursor(connection)
+        self.statements = 0
+        """Number of statements that were run."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows. Raises PoolError."""
+        text, lists = as_postgres(sql)
+        given = [json.loads(value) if at in lists else value for at, value in enumerate(values)]
+        self.statements += 1
+        with translated():
+            self._cursor.execute(text, given)
+            return self._cursor.fetchall() if self._cursor.description else []
+
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row; None without rows."""
+        rows = self.execute(sql, values)
+        return rows[0][0] if rows else None

@@ -1,0 +1,88 @@
+"""The words that a member may see: counts by zone, added over the visible ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from vault_index.store.vocabulary import Vocabulary
+from vault_index.team.statements import Connected
+from vault_index.team.words import tokenizer
+from vault_index.terms import folded
+
+_MANY_TEXTS = 20_000
+_END = "\U0010ffff"
+"""Follows every letter, so that all words with a beginning are one range."""
+
+
+class PoolVocabulary(Vocabulary):
+    """The words of the visible texts; its counts of stems are kept for one request."""
+
+    def __init__(self, db: Connected, chunks: int) -> None:
+        self._rows = db
+        self._chunks = chunks
+        self._by_length: dict[tuple[str, int], dict[str, str]] = {}
+        self._counts: dict[str, int] = {}
+
+    @property
+    def is_large(self) -> bool:
+        """Whether reading all words takes longer than a search."""
+        return self._chunks > _MANY_TEXTS
+
+    def stems(self, words: Collection[str]) -> dict[str, str]:
+        """Return the stem of each word, except words that the tokenizer splits."""
+        return tokenizer().of_words(words)
+
+    def words_between(self, beginning: str, shortest: int, longest: int) -> list[str]:
+        """Return the words of these lengths whose stem has this beginning."""
+        rows = self._rows.execute(
+            "SELECT word FROM term WHERE word <> '' AND stem >= ? AND stem < ?"
+            " AND length(word) BETWEEN ? AND ?",
+            (beginning, beginning + _END, shortest, longest),
+        )
+        return [word for (word,) in rows]
+
+    def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
+        """Return the number of texts by stem, without unknown stems."""
+        if new := {*stem_of.values()} - self._counts.keys():
+            rows = self._rows.execute(
+                "SELECT stem, chunks::bigint FROM term WHERE word = '' AND stem = ANY (?)",
+                (sorted(new),),
+            )
+            self._counts |= dict.fromkeys(new, 0) | dict(rows)
+        return {stem: count for stem in stem_of.values() if (count := self._counts[stem])}
+
+    def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
+        """Return the stem and the number of texts of each word in the pool."""
+        stem_of = self.stems(words)
+        rows = self._rows.execute(
+            "SELECT word, stem, chunks::bigint FROM term WHERE stem = ANY (?) AND word = ANY (?)",
+            (sorted({*stem_of.values()}), [*stem_of]),
+        )
+        return {word: (stem, chunks) for word, stem, chunks in rows if stem_of[word] == stem}
+
+    def beginning_with(self, word: str, limit: int) -> list[tuple[str, int]]:
+        """Return the most common word of each stem that begins with `word`, with its count."""
+        return self._rows.execute(
+            "SELECT word, chunks FROM (SELECT DISTINCT ON (stem) word, chunks::bigint FROM term"
+            " WHERE word <> '' AND stem >= ? AND stem < ? ORDER BY stem, chunks DESC, word) AS one"
+            " ORDER BY chunks DESC, word LIMIT ?",
+            (folded(word), folded(word) + _END, limit),
+        )
+
+    def completions(self, word: str, stem: str, limit: int) -> list[str]:
+        """Return the most common words that begin with `word`, one per stem; `stem` is its stem."""
+        shared = self.shared_beginning(word, stem)
+        rows = self._rows.execute(
+            "SELECT min(word), sum(chunks) FROM term WHERE stem >= ? AND stem < ?"
+            " AND word >= ? AND word < ? GROUP BY stem ORDER BY 2 DESC, 1 LIMIT ?",
+            (shared, shared + _END, word, word + _END, limit),
+        )
+        return [completed for completed, _ in rows]
+
+    def count_beginning(self, word: str) -> int:
+        """Return the approximate number of texts with a stem that begins with `word`."""
+        sql = (
+            "SELECT coalesce(sum(chunks), 0)::bigint FROM term"
+            " WHERE word <> '' AND stem >= ? AND stem < ?"
+        )
+        return int(self._rows.value(sql, (folded(word), folded(word) + _END)))
