@@ -22,8 +22,8 @@ _SORTS: Mapping[Sort, tuple[str, bool]] = {
     "updated": ("updated", True),
     "access": ("", True),
     "expires": ("expires", False),
-    "title": ("title COLLATE NOCASE", False),
-    "content": ("digest COLLATE NOCASE", False),
+    "title": ("lower(title)", False),
+    "content": ("lower(digest)", False),
 }
 
 

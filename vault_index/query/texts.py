@@ -76,22 +76,40 @@ def _text_of(
     bare = place.is_whole and not full
     place = with_neighbors(connections.reader, place, neighbors)
     document, source = place.document, sources.get(place.document.source)
-    found = source.look(document.path) if source else None
-    raw = source.read(found) if source and found else None
-    if source is None or raw is None or not holds(document.source, document.path, raw.text):
-        raise NotFoundError(
-            f"{document.path} was deleted after it was indexed", "run `vault-index sync`"
-        )
-    now, then = raw.ref.stamp, document.stamp
-    # The stamp of a file that was just written is not reliable as a whole, but its token count is.
-    counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
-    text = read_place(place, raw.text, bare=bare, max_tokens=max_tokens, whole_tokens=counted)
+    if source is None:  # on another machine, which published it
+        place, body = _published(connections.reader, place, bare=bare)
+        text = read_place(place, body, bare=bare, max_tokens=max_tokens, whole_tokens=None)
+    else:
+        found = source.look(document.path)
+        raw = source.read(found) if found else None
+        if raw is None or not holds(document.source, document.path, raw.text):
+            raise NotFoundError(
+                f"{document.path} was deleted after it was indexed", "run `vault-index sync`"
+            )
+        now, then = raw.ref.stamp, document.stamp
+        # The stamp of a file that was just written is not reliable as a whole, but its token count
+        # is.
+        same = (now.size, now.mtime_ns) == (then.size, then.mtime_ns)
+        counted = document.tokens if same else None
+        text = read_place(place, raw.text, bare=bare, max_tokens=max_tokens, whole_tokens=counted)
     if full:
         text = replace(text, metadata=full_metadata(connections, document, source))
     # Reading must work even if the disk is full or the database is locked.
     with suppress(VaultIndexError):
         connections.state.record_access(document.uid, time.time())
     return text
+
+
+def _published(reader: Reader, place: Place, *, bare: bool) -> tuple[Place, str]:
+    """Return the indexed lines of a document; with `bare`, its place begins with its text."""
+    chunks = reader.chunks_of(place.document.id, fields=not bare)
+    lines = {
+        number: line
+        for chunk in chunks
+        for number, line in enumerate(chunk.text.split("\n"), chunk.start_line)
+    }
+    text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
+    return replace(place, first=max(place.first, min(lines, default=1))) if bare else place, text
 
 
 def with_neighbors(reader: Reader, place: Place, count: int) -> Place:
@@ -156,7 +174,7 @@ def _body_start(lines: Sequence[str]) -> int:
 
 
 def full_metadata(
-    connections: Connections, document: StoredDocument, source: Source
+    connections: Connections, document: StoredDocument, source: Source | None
 ) -> dict[str, object]:
     """Return all known properties of a document except its text."""
     import shlex  # late: rarely needed
@@ -165,7 +183,8 @@ def full_metadata(
     from vault_index.query.resume import resume_command
 
     reader = connections.reader
-    [record] = Records(reader, connections.state, {document.source: source.link}).of([document])
+    links = {document.source: source.link} if source else {}
+    [record] = Records(reader, connections.state, links).of([document])
     states = document.states(time.time())
     command = resume_command(document) if document.kind == "session" else None
     return {

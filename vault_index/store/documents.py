@@ -337,7 +337,7 @@ def unreviewed_elsewhere(db: Statements, project: Project | None) -> list[int]:
     named, names = of_project(project.names) if project else ("project IS NOT NULL", ())
     rows = db.execute(
         f"SELECT id FROM document WHERE unreviewed > 0 AND (coalesce({named}, false)"
-        f" OR {own}) IS ?",
+        f" OR {own}) = ?",
         (*names, *tags, project is None),
     )
     return [document_id for (document_id,) in rows]
@@ -437,11 +437,8 @@ def _lasting() -> tuple[str, tuple[object, ...]]:
 
 
 def _within(sources: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    return (
-        (f" AND document.source COLLATE NOCASE IN ({marks(sources)})", tuple(sources))
-        if sources
-        else ("", ())
-    )
+    listed = ", ".join(["lower(?)"] * len(sources))
+    return (f" AND lower(document.source) IN ({listed})" if sources else "", tuple(sources))
 
 
 def tag_counts(db: Statements, filters: Filters) -> list[tuple[str, int]]:

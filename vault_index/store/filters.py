@@ -96,8 +96,8 @@ def of_project(names: Sequence[str]) -> _Condition:
     """Return the condition that the frontmatter names one of these projects, in any spelling."""
     forms, project = [project_form(name) for name in names], "document.project"
     # Most names need only lower case, which SQLite compares twenty times as fast.
-    spelled = f"({project} GLOB '*[^A-Za-z0-9.-]*' AND names_project({project}, {marks(forms)}))"
-    return f"({project} COLLATE NOCASE IN ({marks(forms)}) OR {spelled})", [*forms, *forms]
+    spelled = f"(glob('*[^A-Za-z0-9.-]*', {project}) AND names_project({project}, {marks(forms)}))"
+    return f"(lower({project}) IN ({marks(forms)}) OR {spelled})", [*forms, *forms]
 
 
 def tagged(tags: Sequence[str]) -> _Condition:
@@ -112,7 +112,7 @@ def _path(path: str) -> _Condition:
     path = path.removeprefix("./").rstrip("/") or "*"
     glob, path, column = _GLOB_MARKS.intersection(path), same_form(path), _folded("document.path")
     if glob:
-        return f"{column} GLOB ?", [path]
+        return f"glob(?, {column})", [path]
     end = len(path) + 1
     rest = f"(substr({column}, ?) IN ('', '.md') OR substr({column}, ?, 1) = '/')"
     return f"(substr({column}, 1, ?) = ? AND {rest})", [len(path), path, end, end]
@@ -122,16 +122,16 @@ def _contains(column: str, wanted: str) -> _Condition:
     """Return the condition that `column` contains the text, or matches it as a glob."""
     glob, wanted, column = "*" in wanted or "?" in wanted, same_form(wanted), _folded(column)
     return (
-        (f"{column} GLOB ?", [wanted.replace("[", "[[]")])
+        (f"glob(?, {column})", [wanted.replace("[", "[[]")])
         if glob
         else (f"instr({column}, ?) > 0", [wanted])
     )
 
 
 def _session(prefix: str) -> _Condition:
-    own = "(document.kind = 'session' AND substr(document.uid, 1, ?) = ? COLLATE NOCASE)"
+    own = "(document.kind = 'session' AND lower(substr(document.uid, 1, ?)) = lower(?))"
     named = [
-        f"substr(json_extract(document.frontmatter, '$.{key}'), 1, ?) = ? COLLATE NOCASE"
+        f"lower(substr(json_extract(document.frontmatter, '$.{key}'), 1, ?)) = lower(?)"
         for key in ("session_id", "session")
     ]
     return f"({' OR '.join((own, *named))})", [len(prefix), prefix] * 3

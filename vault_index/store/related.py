@@ -78,7 +78,8 @@ def documents_called(db: Statements, names: Collection[str]) -> list[Called]:
 
 def superseded_of(db: Statements, document: StoredDocument) -> tuple[set[int], set[int]]:
     """Return the ids of the memories that a memory supersedes, and of its successor."""
-    by = "superseded_by NOT NULL AND lower(superseded_by)"  # the first condition has a small index
+    # The first condition has a small index.
+    by = "superseded_by IS NOT NULL AND lower(superseded_by)"
     older = db.execute(f"SELECT id FROM document WHERE {by} = ?", (document.uid,))
     newer = db.execute("SELECT id FROM document WHERE uid = lower(?)", (document.superseded_by,))
     return {id_ for (id_,) in older}, {id_ for (id_,) in newer}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from vault_index.errors import PoolError
+from vault_index.errors import PoolError, UsageError
 
 if TYPE_CHECKING:
     import psycopg
@@ -38,6 +38,8 @@ def translated() -> Iterator[None]:
     except psycopg.OperationalError as error:
         hint = "check that PostgreSQL runs and that the address is right: vault-index pool status"
         raise PoolError(f"the pool does not answer: {_in_one_line(error)}", hint) from error
+    except psycopg.errors.InvalidRegularExpression as error:
+        raise UsageError("a pattern of the query is not valid", "correct its brackets") from error
     except psycopg.errors.InsufficientPrivilege as error:
         hint = "ask the owner of the pool for the right: vault-index pool members"
         raise PoolError(f"the pool refuses this: {_in_one_line(error)}", hint) from error

@@ -51,17 +51,22 @@ class Connected:
 
         self.connection = connection
         self._cursor = RawCursor(connection)
+        self._answers: dict[tuple[str, str], list[Any]] = {}
+        """Rows by statement and values: a transaction that only reads always gets the same."""
         self.statements = 0
         """Number of statements that were run."""
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return all rows. Raises PoolError."""
-        text, lists = as_postgres(sql)
-        given = [json.loads(value) if at in lists else value for at, value in enumerate(values)]
-        self.statements += 1
-        with translated():
-            self._cursor.execute(text, given)
-            return self._cursor.fetchall() if self._cursor.description else []
+        key = sql, repr(values)
+        if key not in self._answers:
+            text, lists = as_postgres(sql)
+            given = [json.loads(one) if at in lists else one for at, one in enumerate(values)]
+            self.statements += 1
+            with translated():
+                self._cursor.execute(text, given)
+                self._answers[key] = self._cursor.fetchall() if self._cursor.description else []
+        return self._answers[key]
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row; None without rows."""

@@ -41,6 +41,11 @@ class PoolVocabulary(Vocabulary):
         )
         return [word for (word,) in rows]
 
+    def frequencies(self, words: Collection[str]) -> dict[str, int]:
+        """Return the number of texts of each word, and read the counts of all of them at once."""
+        self.count_stems(self.stems(words))
+        return super().frequencies(words)
+
     def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
         """Return the number of texts by stem, without unknown stems."""
         if new := {*stem_of.values()} - self._counts.keys():
@@ -83,6 +88,6 @@ class PoolVocabulary(Vocabulary):
         """Return the approximate number of texts with a stem that begins with `word`."""
         sql = (
             "SELECT coalesce(sum(chunks), 0)::bigint FROM term"
-            " WHERE word <> '' AND stem >= ? AND stem < ?"
+            " WHERE word = '' AND stem >= ? AND stem < ?"
         )
         return int(self._rows.value(sql, (folded(word), folded(word) + _END)))

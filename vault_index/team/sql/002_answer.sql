@@ -46,16 +46,26 @@ CREATE FUNCTION iif(condition boolean, one text, other text) RETURNS text LANGUA
 CREATE FUNCTION instr(text text, part text) RETURNS integer LANGUAGE sql IMMUTABLE RETURN position(part IN text);
 CREATE FUNCTION fold(text text) RETURNS text LANGUAGE sql IMMUTABLE
     RETURN casefold(normalize(text, NFKC) COLLATE "pg_unicode_fast");
-CREATE FUNCTION joined(before text, text text, between text) RETURNS text LANGUAGE sql IMMUTABLE
-    RETURN coalesce(before || between, '') || text;
+CREATE FUNCTION joined(before text, text text, mark text) RETURNS text LANGUAGE sql IMMUTABLE
+    RETURN coalesce(before || mark, '') || text;
 CREATE AGGREGATE group_concat(text, text) (SFUNC = joined, STYPE = text);
 CREATE FUNCTION nfc(text text) RETURNS text LANGUAGE sql IMMUTABLE RETURN normalize(text, NFC);
 CREATE FUNCTION hex(data bytea) RETURNS text LANGUAGE sql IMMUTABLE RETURN upper(encode(data, 'hex'));
 CREATE FUNCTION unixepoch(part text) RETURNS float8 LANGUAGE sql STABLE RETURN extract(epoch FROM now())::float8;
--- `text GLOB pattern`: `*` and `?` are the only marks that our statements give to it, and classes.
-CREATE FUNCTION glob(pattern text, text text) RETURNS boolean LANGUAGE sql IMMUTABLE
-    RETURN text ~ ('^' || replace(replace(regexp_replace(
-        regexp_replace(pattern, '([.\\+(){}|$^])', '\\\1', 'g'), '\[\[\]', '\\[', 'g'), '*', '.*'), '?', '.') || '$');
+-- `text GLOB pattern`, with `*`, `?` and classes; nothing matches a class without an end.
+CREATE FUNCTION glob(pattern text, text text) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN
+    CASE WHEN regexp_replace(pattern, '\[\^?\]?[^\]]*\]', '', 'g') LIKE '%[%' THEN false
+    ELSE text ~ ('^' || replace(replace(replace(regexp_replace(
+        pattern, '([.\\+(){}|$]|(?<!\[)\^)', '\\\1', 'g'), '[[]', '\['), '*', '.*'), '?', '.') || '$') END;
+-- As `project_form` and `project_forms` in vault_index/markdown/normalize.py.
+CREATE FUNCTION project_form(project text) RETURNS text LANGUAGE sql IMMUTABLE RETURN (
+    SELECT string_agg(trim(BOTH '-' FROM regexp_replace(part, '[\s_\-\u2010-\u2015\u2212]+', '-', 'g')), '/' ORDER BY place)
+    FROM unnest(string_to_array(regexp_replace(
+        CASE WHEN btrim(project) LIKE '[[%' THEN regexp_replace(
+            regexp_replace(fold(btrim(project)), '^\[\[([^\[\]|#]*).*$', '\1'), '^.*/|\.md\s*$', '', 'g')
+        ELSE fold(btrim(project)) END, '^(#\s*|project[:/]\s*)+', ''), '/')) WITH ORDINALITY AS one (part, place));
+CREATE FUNCTION names_project(project text, VARIADIC forms text[]) RETURNS boolean LANGUAGE sql IMMUTABLE
+    RETURN EXISTS (SELECT FROM unnest(project || string_to_array(project, ',')) AS part WHERE project_form(part) = ANY (forms));
 
 DO $$
 BEGIN
