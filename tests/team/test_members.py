@@ -10,6 +10,7 @@ from tests.team.machines import Laptop, paths
 from vault_index.callers import Caller, Scope
 from vault_index.config import ChunkConfig
 from vault_index.errors import NotFoundError, PoolError, UsageError
+from vault_index.serve.pool import PoolBackend
 from vault_index.team.database import connect, translated
 from vault_index.team.files import digests, put_file
 from vault_index.team.members import add_member, add_server, members, remove_member
@@ -90,3 +91,24 @@ def test_members_are_listed_and_removed(team: dict[str, str], pool_dsn: str) -> 
         assert [one["name"] for one in members(pool)] == ["anna"]
     with pytest.raises(PoolError):
         connect(team["ben"])
+
+
+def test_server_stores_the_memory_of_a_member(team: dict[str, str], pool_dsn: str, tmp_path: Path) -> None:
+    laptop = Laptop(tmp_path / "host", team["host"], embedder="local")
+    backend = PoolBackend(laptop.home)
+    ben = Caller("ben", True, Scope(("notes", "team"), ("work",), ()))
+    try:
+        stored = backend.call("add", {"text": "Deploys happen on Tuesdays", "type": "decision"}, ben)
+        assert stored["path"].startswith("work/decision/")
+        found = backend.call("search", {"query": "when do we ship a release"}, ben)
+        assert [one["path"] for one in found["results"]] == [stored["path"]]
+        again = backend.call("add", {"text": "Deploys happen on Tuesdays", "type": "decision"}, ben)
+        assert again["path"] == stored["path"].replace(".md", " 2.md")
+        with pytest.raises(PoolError, match="refuses"):
+            backend.call("add", {"text": "elsewhere", "path": "home/x"}, ben)
+        with pytest.raises(UsageError, match="AWS"):
+            backend.call("add", {"text": "AKIA" + "Z7Q4N2X5K8M3W6T9"}, ben)
+    finally:
+        backend.connections.close()
+    with connect(pool_dsn) as pool:
+        assert pool.execute("SELECT DISTINCT author::text FROM file").fetchall() == [("ben",)]

@@ -52,14 +52,13 @@ def add_memory(
     """
     now = datetime.now().astimezone()
     weak = check_given(text, given, runtime.config.memory, force=force)
-    text = text.removeprefix(BOM)
-    file = read_text(text)
+    file = read_text(text.removeprefix(BOM))
     if runtime.scope is not None and not (given.get("project") or file.front.get("project")):
         projects = runtime.scope.projects
         if len(projects) > 1:
             raise UsageError("the memory needs a project", f"give one of: {', '.join(projects)}")
         given = {**given, "project": next(iter(projects), None)}
-    new, supersedes = _from_file(file, given, now) if file.closing else new_memory(text, given, now)
+    new, supersedes = memory_of(file, given, now)
     if runtime.hides and file.closing:  # a given id could reveal that a memory has it
         new = read_text(with_changes(new.text, {"id": str(uuid.uuid4())}))
     with writing(runtime, "add", sources, now, who=client_of(given), typed_in=typed_in) as memories:
@@ -72,6 +71,13 @@ def add_memory(
         )
     stored = replace(stored, warnings=(*stored.warnings, *weak))
     return embed_stored(runtime, stored, memories.home, replaced, news=True)
+
+
+def memory_of(
+    file: MemoryFile, given: Mapping[str, Any], now: datetime
+) -> tuple[MemoryFile, tuple[str, ...]]:
+    """Return a new memory and the references to superseded ones, for a text or a whole file."""
+    return _from_file(file, given, now) if file.closing else new_memory(file.text, given, now)
 
 
 def client_of(given: Mapping[str, Any]) -> str:

@@ -2,25 +2,41 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.access import Tokens, hash_of
 from vault_index.api import VaultIndex, call, to_json
 from vault_index.api.served import served_params
 from vault_index.callers import Caller
 from vault_index.config import Home
-from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.mcp_server.backend import Backend
+from vault_index.memories.create import check_given, memory_of
+from vault_index.memories.file.document import BOM, read_text
+from vault_index.memories.file.files import slug
+from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.pool import Connections, ReadPool
+from vault_index.store.spaces import embed_text, without_key
+from vault_index.store.writer import DocumentRow
 from vault_index.team.address import conninfo
 from vault_index.team.connections import PoolConnections
+from vault_index.team.files import SHARED, put_file, row_of_file
+from vault_index.team.rows import put_vectors
+from vault_index.team.shared_vectors import as_floats, space_of
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 ANSWERED = frozenset(
-    ("search", "recall", "get", "why", "list", "related", "timeline", "tags", "stats")
+    ("search", "recall", "get", "why", "list", "related", "timeline", "tags", "stats", "add")
 )
-"""The methods that read only what a pool has."""
+"""The methods that need only what a pool has."""
+_MOST_NAMES = 100
+_OF_FILES = ("source", "directory", "session")
+"""Parameters of `add` that mean something on a machine only."""
 
 
 class PoolBackend(Backend):
@@ -44,6 +60,9 @@ class PoolBackend(Backend):
         Raises NotFoundError for a method that needs files of a machine, and PoolError.
         """
         given = served_params(caller, method, params) if caller else dict(params)
+        if method == "add" and caller is not None:
+            added: dict[str, Any] = to_json(self._add(caller, **given))
+            return added
         if method not in ANSWERED:
             raise NotFoundError(
                 f"a pool does not answer {method[:40]!r}",
@@ -54,6 +73,44 @@ class PoolBackend(Backend):
             call(VaultIndex(self._runtime.of_pool(lent, lent.names)), method, given)
         )
         return answer
+
+    def _add(
+        self, caller: Caller, text: str = "", path: str = "", force: bool = False, **fields: Any
+    ) -> StoredMemory:
+        """Store a memory as a file of the pool, with its vectors, in one transaction."""
+        config, now = self._runtime.config, datetime.now().astimezone()
+        known = {name: value for name, value in fields.items() if name not in _OF_FILES}
+        if len(caller.scope.projects) == 1:
+            known = {"project": caller.scope.projects[0], **known}
+        warnings = check_given(text, known, config.memory, force=force)
+        new, superseded = memory_of(read_text(text.removeprefix(BOM)), known, now)
+        if superseded:
+            hint = "edit the file of the old one in a mirror of the pool"
+            raise UsageError("a pool cannot replace memories", hint)
+        folder = f"{next(iter(caller.scope.folders), '')}/".lstrip("/")
+        name = f"{new.front.get('type')}/{now.date()}-{slug(new.title) or 'memory'}"
+        stem = path.removesuffix(".md") or f"{folder}{name}"
+        with self.connections.write(caller) as pool:
+            for number in range(1, _MOST_NAMES):
+                place = f"{stem}{f' {number}' if number > 1 else ''}.md"
+                with suppress(ConflictError):
+                    put_file(pool, place, new.text, None, config.chunk, force=force)
+                    self._embed(pool, row_of_file(place, new.text, config.chunk))
+                    return StoredMemory(new.uid, place, True, warnings=tuple(warnings))
+        raise ConflictError(f"{stem}.md exists in the pool", "choose another path")
+
+    def _embed(self, pool: "Connection[Any]", row: DocumentRow) -> None:
+        """Add the vectors of a memory, if they are computed on this machine."""
+        embedder = self._runtime.embedders.configured()
+        if embedder is None or embedder.remote:
+            return
+        texts = [
+            embed_text(one.context, without_key(one.text) if one.of_fields else one.text)
+            for one in row.chunks
+        ]
+        vectors = zip(row.chunks, embedder.embed(texts), strict=True)
+        floats = {one.embed_key: as_floats(embedder.space, vector) for one, vector in vectors}
+        put_vectors(pool, space_of(pool, embedder.space), SHARED, floats)
 
 
 class _Lender(ReadPool):

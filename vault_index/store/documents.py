@@ -336,8 +336,7 @@ def unreviewed_elsewhere(db: Statements, project: Project | None) -> list[int]:
     own, tags = tagged(project.tags if project else ("project",))
     named, names = of_project(project.names) if project else ("project IS NOT NULL", ())
     rows = db.execute(
-        f"SELECT id FROM document WHERE unreviewed > 0 AND (coalesce({named}, false)"
-        f" OR {own}) = ?",
+        f"SELECT id FROM document WHERE unreviewed > 0 AND (coalesce({named}, false) OR {own}) = ?",
         (*names, *tags, project is None),
     )
     return [document_id for (document_id,) in rows]

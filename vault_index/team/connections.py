@@ -7,8 +7,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+import psycopg
 from psycopg.sql import SQL, Identifier
 from psycopg_pool import ConnectionPool
 
@@ -62,6 +63,16 @@ class PoolConnections:
                     yield Connections(cast("IndexReader", reader), state, (0, 0))
             finally:
                 connection.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self, caller: Caller) -> Iterator[psycopg.Connection[Any]]:
+        """Lend a connection as a member that writes, for one transaction. Raises PoolError."""
+        with self._opening:
+            self._pool.open()
+        role = SQL("SET LOCAL search_path = pool, public; SET LOCAL ROLE {}")
+        with translated(), self._pool.connection() as connection, connection.transaction():
+            connection.execute(role.format(Identifier(caller.name)))
+            yield connection
 
     def member_with(self, hashed: str) -> Caller | None:
         """Return the member with the hash of a token; None for an unknown or expired one."""
