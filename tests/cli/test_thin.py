@@ -17,6 +17,7 @@ print("\\n".join(sorted(sys.modules)), file=sys.stderr)
 sys.exit(code)
 """
 HEAVY = {
+    "psycopg", "vault_index.team",
     "openai", "mcp", "numpy", "onnxruntime", "rich", "pydantic", "markdown_it", "yaml", "watchdog", "uvicorn",
     "starlette", "shtab", "vault_index.serve",
 }  # fmt: skip

@@ -34,6 +34,8 @@ def rows_of(index: VaultIndex) -> list[DocumentRow]:
 def load(index: VaultIndex, dsn: str, **source: Any) -> None:
     """Put all documents and vectors of `index` into the pool."""
     rows = rows_of(index)
+    lengths = [len(" ".join(chunk.terms).split()) for row in rows for chunk in row.chunks]
+    average = sum(lengths) / len(lengths)
     with connect(dsn) as pool, pool.transaction():
         for name in {row.source for row in rows}:
             pool.execute(
@@ -42,7 +44,7 @@ def load(index: VaultIndex, dsn: str, **source: Any) -> None:
             )
         for start in range(0, len(rows), 200):
             some = rows[start : start + 200]
-            put_documents(pool, [(row, sha256(row.content_hash).digest()) for row in some], AVERAGE)
+            put_documents(pool, [(row, sha256(row.content_hash).digest()) for row in some], average)
         load_vectors(index, pool)
     with connect(dsn) as pool:
         pool.execute("ANALYZE")

@@ -110,7 +110,7 @@ class PoolReader(Connected):
     def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
         """Return documents by BM25 of their names, or of the texts of links to them."""
         wanted = read_expression(match)
-        score, weights = self._score(match, "document.name_weights", "document.name_terms")
+        score, weights = self._score(match, names=True)
         condition, values = document_condition(filters)
         where = f" AND {condition}" if condition else ""
         own = self.execute(
@@ -129,7 +129,7 @@ class PoolReader(Connected):
             f" WHERE true{where} LIMIT ?",
             (wanted.tsquery, *values, _MOST_LINKED),
         )
-        inverse = {phrase.stems[-1]: self._inverse(phrase) for phrase in wanted.phrases}
+        inverse = {one.stems[-1]: self._inverse(one, names=True) for one in wanted.phrases}
         found = dict(own)
         for document_id, stems in linked:
             score_of = sum(inverse.get(stem, 0.0) for stem in stems)
@@ -204,16 +204,16 @@ class PoolReader(Connected):
             (*weights, [*chunk_ids], read_expression(match).tsquery),
         )
 
-    def _score(
-        self, match: str, weights: str = "chunk.weights", terms: str = "chunk.terms"
-    ) -> tuple[str, list[object]]:
-        """Return the SQL for the BM25 score of a row, with its values."""
+    def _score(self, match: str, *, names: bool = False) -> tuple[str, list[object]]:
+        """Return the SQL for the BM25 score of a chunk or of `names`, with its values."""
+        columns = ("document.name_weights", "document.name_terms")
+        weights, terms = columns if names else ("chunk.weights", "chunk.terms")
         phrases = read_expression(match).phrases
         self._vocabulary.count_stems({stem: stem for one in phrases for stem in one.stems})
         alone: dict[str, float] = {}
         score, values = [f"-({weights} <#> ?::sparsevec)"], list[object]()
         for phrase in phrases:
-            inverse = self._inverse(phrase)
+            inverse = self._inverse(phrase, names=names)
             if len(phrase.stems) > 1:
                 # Of a phrase, the index knows only the weights of its words.
                 rarest = min(phrase.stems, key=self._held)
@@ -244,14 +244,14 @@ class PoolReader(Connected):
         """Return the number of chunks with this stem."""
         return self._vocabulary.count_stems({stem: stem}).get(stem, 0)
 
-    def _inverse(self, phrase: Phrase) -> float:
+    def _inverse(self, phrase: Phrase, *, names: bool = False) -> float:
         """Return the inverse document frequency of BM25, as FTS5 computes it."""
-        total = self._counts["chunk"]
-        if phrase.prefix and len(phrase.stems) == 1:
-            held = min(sum(map(self._held, self._forms(phrase))), total)
-        else:
-            held = min(map(self._held, phrase.stems))
-        return max(math.log((max(total - held, 0) + 0.5) / (held + 0.5)), 1e-6)
+        total = self._counts["document" if names else "chunk"]
+        stems = self._forms(phrase) if len(phrase.stems) == 1 else phrase.stems
+        held = [self._vocabulary.named.get(one, 0) if names else self._held(one) for one in stems]
+        # Any of the stems of a prefix may occur, but all words of a phrase.
+        count = min(sum(held) if len(phrase.stems) == 1 else min(held), total)
+        return max(math.log((total - count + 0.5) / (count + 0.5)), 1e-6)
 
     def cosines(
         self, space_id: int, vector: Vector, chunk_ids: Collection[int]

@@ -22,6 +22,8 @@ class PoolVocabulary(Vocabulary):
         self._chunks = chunks
         self._by_length: dict[tuple[str, int], dict[str, str]] = {}
         self._counts: dict[str, int] = {}
+        self.named: dict[str, int] = {}
+        """The number of documents with a stem in a name, of the stems that were counted."""
 
     @property
     def is_large(self) -> bool:
@@ -35,7 +37,7 @@ class PoolVocabulary(Vocabulary):
     def words_between(self, beginning: str, shortest: int, longest: int) -> list[str]:
         """Return the words of these lengths whose stem has this beginning."""
         rows = self._rows.execute(
-            "SELECT word FROM term WHERE word <> '' AND stem >= ? AND stem < ?"
+            "SELECT word FROM term WHERE word > ' ' AND stem >= ? AND stem < ?"
             " AND length(word) BETWEEN ? AND ?",
             (beginning, beginning + _END, shortest, longest),
         )
@@ -50,10 +52,14 @@ class PoolVocabulary(Vocabulary):
         """Return the number of texts by stem, without unknown stems."""
         if new := {*stem_of.values()} - self._counts.keys():
             rows = self._rows.execute(
-                "SELECT stem, chunks::bigint FROM term WHERE word = '' AND stem = ANY (?)",
+                "SELECT word, stem, chunks::bigint FROM term WHERE word IN ('', ' ')"
+                " AND stem = ANY (?)",
                 (sorted(new),),
             )
-            self._counts |= dict.fromkeys(new, 0) | dict(rows)
+            for counts, kind in ((self._counts, ""), (self.named, " ")):
+                counts |= dict.fromkeys(new, 0) | {
+                    stem: count for word, stem, count in rows if word == kind
+                }
         return {stem: count for stem in stem_of.values() if (count := self._counts[stem])}
 
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
@@ -69,7 +75,7 @@ class PoolVocabulary(Vocabulary):
         """Return the most common word of each stem that begins with `word`, with its count."""
         return self._rows.execute(
             "SELECT word, chunks FROM (SELECT DISTINCT ON (stem) word, chunks::bigint FROM term"
-            " WHERE word <> '' AND stem >= ? AND stem < ? ORDER BY stem, chunks DESC, word) AS one"
+            " WHERE word > ' ' AND stem >= ? AND stem < ? ORDER BY stem, chunks DESC, word) AS one"
             " ORDER BY chunks DESC, word LIMIT ?",
             (folded(word), folded(word) + _END, limit),
         )

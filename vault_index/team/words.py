@@ -15,7 +15,7 @@ CHUNK_COLUMNS = (3.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0)
 """The weights of title, aliases, headings, tags, fields, path and body, as in `ChunkRow.terms`."""
 NAME_COLUMNS = (1.0, 1.0, 1.0)
 """The weights of file name, title and aliases."""
-AVERAGE_NAMES = 6.0
+AVERAGE_NAMES = 12.0
 """Number of words in the names of a document for which its length has no effect."""
 _K1, _B = 1.2, 0.75
 _DIMENSIONS = 1_000_000_000  # the most that sparsevec takes

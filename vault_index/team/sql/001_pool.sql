@@ -164,8 +164,8 @@ CREATE TABLE embedding (
     PRIMARY KEY (key, space_id, zone_id)
 );
 
--- The words of each zone. With word '', the number of chunks that hold the stem; else the number of documents
--- that hold the word. Kept by triggers.
+-- The words of each zone. With word '', the number of chunks that hold the stem; with ' ', the number of documents
+-- with it in a name; else the number of documents that hold the word. Kept by triggers.
 CREATE TABLE term (
     zone_id integer NOT NULL REFERENCES zone ON DELETE CASCADE,
     stem    text COLLATE "C" NOT NULL,
@@ -271,7 +271,9 @@ BEGIN
     FROM (SELECT zone_id, count(*) AS n FROM changed GROUP BY 1) AS one WHERE zone.id = one.zone_id;
     INSERT INTO term AS counted
         SELECT zone_id, split_part(pair, ' ', 1), split_part(pair, ' ', 2), sign * count(*)
-        FROM changed, unnest(words) AS pair GROUP BY 1, 2, 3 ORDER BY 2, 3, 1
+        FROM changed, unnest(words) AS pair GROUP BY 1, 2, 3
+        UNION ALL SELECT zone_id, lexeme, ' ', sign * count(*) FROM changed, unnest(name_terms) GROUP BY 1, 2
+        ORDER BY 2, 3, 1
     ON CONFLICT (stem, word, zone_id) DO UPDATE SET chunks = counted.chunks + excluded.chunks;
     RETURN NULL;
 END $$;
