@@ -33,9 +33,10 @@ def connection_options(
     `PGSSLMODE` says otherwise.
     """
     options = _parse(config)
-    service = _service(options.get("service") or environ.get("PGSERVICE", ""), environ)
-    known = {**service, **options}
-    host = known.get("hostaddr") or known.get("host") or environ.get("PGHOST", "")
+    name = options.get("service") or environ.get("PGSERVICE", "")
+    known = {**_service(name, environ), **options}
+    unknown = "?" if name else ""  # the file of the whole system may define the service
+    host = known.get("hostaddr") or known.get("host") or environ.get("PGHOST", unknown)
     if not _is_local(host) and "sslmode" not in known and "PGSSLMODE" not in environ:
         options["sslmode"] = "verify-full"
         own = Path(os.path.expanduser("~/.postgresql/root.crt"))
