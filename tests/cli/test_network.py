@@ -29,6 +29,7 @@ EMBEDDERS = {
     ("runtime.py", "Outbound(embedder, state, now)"): "through the gate",
     ("indexer/index_writer.py", "outbound"): "the gate",
     ("indexer/vectors.py", "self._outbound"): "through the gate",
+    ("serve/pool.py", "outbound"): "through the gate, which sends no text of a pool",
     ("memories/transfer/importer.py", "runtime.write"): "fills vectors, through the gate",
     ("runtime.py", "self.embedders"): "handed to a searcher, which asks through the gate",
     ("store/writer.py", "link"): "whether a link shows a note, which asks nobody",

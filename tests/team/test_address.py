@@ -6,7 +6,7 @@ import pytest
 
 from vault_index.config import PoolConfig
 from vault_index.errors import ConfigError, NotSetUpError, PoolError
-from vault_index.team.address import conninfo, connection_options, label
+from vault_index.team.address import connection_options, conninfo, label
 
 NO_HOME = {"PGSERVICEFILE": "/nonexistent"}
 

@@ -1,7 +1,7 @@
 """`serve --pool`: answer from a team's pool, with the tokens of its members."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from vault_index.api.served import served_params
 from vault_index.callers import Caller
 from vault_index.config import Home
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
+from vault_index.indexer.outbound import Outbound
 from vault_index.mcp_server.backend import Backend
 from vault_index.memories.create import check_given, memory_of
 from vault_index.memories.file.document import BOM, read_text
@@ -19,7 +20,9 @@ from vault_index.memories.file.files import slug
 from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.pool import Connections, ReadPool
+from vault_index.store.records import DocumentState, PendingChunk
 from vault_index.store.spaces import embed_text, without_key
+from vault_index.store.state import State
 from vault_index.store.writer import DocumentRow
 from vault_index.team.address import conninfo
 from vault_index.team.connections import PoolConnections
@@ -100,16 +103,25 @@ class PoolBackend(Backend):
         raise ConflictError(f"{stem}.md exists in the pool", "choose another path")
 
     def _embed(self, pool: "Connection[Any]", row: DocumentRow) -> None:
-        """Add the vectors of a memory, if they are computed on this machine."""
+        """Add the vectors of a memory with a local model; a server gets no text of the pool."""
         embedder = self._runtime.embedders.configured()
-        if embedder is None or embedder.remote:
+        if embedder is None:
             return
-        texts = [
-            embed_text(one.context, without_key(one.text) if one.of_fields else one.text)
+        document = DocumentState(0, row.uid, row.source, row.path, 0, 0, 0, 0, "")
+        chunks = [
+            PendingChunk(
+                0,
+                document,
+                one.embed_key,
+                embed_text(one.context, without_key(one.text) if one.of_fields else one.text),
+                one.tokens,
+            )
             for one in row.chunks
         ]
-        vectors = zip(row.chunks, embedder.embed(texts), strict=True)
-        floats = {one.embed_key: as_floats(embedder.space, vector) for one, vector in vectors}
+        with closing(State(self._home.state_db)) as state:
+            outbound = Outbound(embedder, state, self._runtime.moments)
+            vectors = outbound.embed([[one] for one in chunks])
+        floats = {key: as_floats(embedder.space, vector) for key, vector in vectors.items()}
         put_vectors(pool, space_of(pool, embedder.space), SHARED, floats)
 
 
