@@ -19,7 +19,7 @@ sys.exit(code)
 HEAVY = {
     "psycopg", "vault_index.team",
     "openai", "mcp", "numpy", "onnxruntime", "rich", "pydantic", "markdown_it", "yaml", "watchdog", "uvicorn",
-    "starlette", "shtab", "vault_index.serve", "psycopg", "vault_index.team",
+    "starlette", "shtab", "vault_index.serve",
 }  # fmt: skip
 THIN = HEAVY | {
     "apsw", "tiktoken", "tomllib", "tomlkit", "toon_format", "frontmatter", "pathspec", "tenacity", "rapidfuzz",

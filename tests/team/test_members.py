@@ -66,6 +66,21 @@ def test_members_write_shared_files_in_their_scope(team: dict[str, str]) -> None
         assert list(digests(pool)) == ["work/a.md"]
 
 
+def test_members_without_write_access_mirror_what_they_see(team: dict[str, str], pool_dsn: str, tmp_path: Path) -> None:
+    with connect(pool_dsn) as pool:
+        pool.execute("UPDATE member SET writes = false WHERE role = 'ben'")
+        for path in ("work/a.md", "home/b.md"):
+            put_file(pool, path, "a memory", None, ChunkConfig())
+    settings = 'sources = []\nmirror = "80-memory/team"'
+    ben = Laptop(tmp_path / "ben", team["ben"], settings, embedder="local")
+    assert ben.exchange().pulled == 1
+    assert ben.exchange().problems == ()
+    ben.write("80-memory/team/work/a.md", "edited by ben")
+    [problem] = ben.exchange().problems
+    assert "work/a.md was not exchanged" in problem.message
+    assert ben.read("80-memory/team/work/a.md") == "edited by ben"
+
+
 def test_server_becomes_members_and_nothing_else(team: dict[str, str]) -> None:
     with connect(team["host"]) as pool:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

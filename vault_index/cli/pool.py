@@ -1,6 +1,7 @@
 """`pool`: join a team's pool, publish to it, and manage its members."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -37,7 +38,9 @@ def _connected(settings: PoolConfig) -> "Iterator[Connection[Any]]":
 @takes(
     argument("dsn", metavar="DSN", help="address of the database, without a password"),
     argument("--publish", dest="sources", help="publish these sources", **SEVERAL),
-    argument("--machine", metavar="NAME", help="name of this machine (default: its host name)"),
+    argument(
+        "--machine", metavar="NAME", help="unique name of this machine (default: host name-XXXX)"
+    ),
     argument("--password-command", metavar="COMMAND", help="command that prints the password"),
     description="Store the address of the pool, after a first connection. If the database has no "
     "pool, the command creates its tables. The password comes from PGPASSWORD, ~/.pgpass, a "
@@ -45,8 +48,6 @@ def _connected(settings: PoolConfig) -> "Iterator[Connection[Any]]":
 )
 def run_pool_join(options: Options, args: dict[str, Any]) -> None:
     """Connect to a pool, create it if it is missing, and store its address."""
-    import platform
-
     from vault_index.config.edit import set_value
     from vault_index.config.validate import check_dsn
 
@@ -56,7 +57,7 @@ def run_pool_join(options: Options, args: dict[str, Any]) -> None:
         config.source(name)
     values = {
         "dsn": args["dsn"],
-        "machine": args.get("machine") or config.pool.machine or platform.node(),
+        "machine": args.get("machine") or config.pool.machine or _new_name(),
         "password_command": args.get("password_command", config.pool.password_command),
         "sources": ", ".join(args.get("sources", config.pool.sources)),
     }
@@ -77,6 +78,13 @@ def run_pool_join(options: Options, args: dict[str, Any]) -> None:
         remark(options, "To choose what to publish: vault-index config set pool.sources NAME")
     else:
         remark(options, "The daemon publishes it; without a daemon: vault-index pool publish")
+
+
+def _new_name() -> str:
+    """Return the host name with random digits, because several hosts may have one name."""
+    import platform
+
+    return f"{platform.node()}-{os.urandom(2).hex()}"
 
 
 @takes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -88,7 +89,7 @@ def publish(
                 results.append(_not_published(name, problem))
         exchange, shared = Exchange(), 0
         if machine.config.pool.mirror and not (names or dry_run):
-            exchange, shared = Mirror(machine, pool).exchange(), publisher.put_vectors(SHARED)
+            exchange, shared = Mirror(machine, pool).exchange(), publisher.put_shared_vectors()
     return PoolReport(
         tuple(results),
         len(results),
@@ -117,6 +118,7 @@ class Publisher:
     ) -> None:  # fmt: skip
         self._machine = machine
         self._pool = pool
+        self._name = machine.config.pool.machine or platform.node()
         self._progress = progress
         self._cancel = cancel or CancelToken()
 
@@ -175,7 +177,7 @@ class Publisher:
         try:
             self._pool.execute(
                 "INSERT INTO source (name, machine) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                (name, self._machine.config.pool.machine),
+                (name, self._name),
             )
             self._check_owner(name, take)
             settings = self._machine.config.pool
@@ -184,7 +186,7 @@ class Publisher:
                 " WHERE name = %(name)s AND (machine, private) <> (%(machine)s, %(private)s)",
                 {
                     "name": name,
-                    "machine": settings.machine,
+                    "machine": self._name,
                     "private": name in settings.private,
                 },
             )
@@ -206,7 +208,7 @@ class Publisher:
                 f"the source {name!r} of the pool belongs to another member",
                 f"rename it here: change the section [sources.{name}] of the configuration",
             )
-        if machine not in ("", self._machine.config.pool.machine) and not take:
+        if machine not in ("", self._name) and not take:
             raise UsageError(
                 f"the machine {machine!r} publishes the source {name!r}",
                 "rename the source on this machine; or, if that machine is gone:"
@@ -263,6 +265,11 @@ class Publisher:
         )
 
     # --- vectors ----------------------------------------------------------------------------------
+
+    def put_shared_vectors(self) -> int:
+        """Publish the vectors of shared memories, if this member may write them."""
+        writes = self._value("SELECT writes FROM member WHERE role = current_user")
+        return 0 if writes is False else self.put_vectors(SHARED)
 
     def put_vectors(self, name: str) -> int:
         """Publish the vectors of published texts that this machine has; return their number."""
