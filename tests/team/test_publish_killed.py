@@ -20,6 +20,7 @@ from tests.team.machines import Laptop, contents
 from tests.waiting import PATIENCE, until
 from vault_index.errors import PoolError
 
+PRIVATE = 'local_only = ["private/"]'
 WORDS = ["alpha", "beta", "gamma", "delta", "harbour", "crane", "tide", "quay", "ship", "rope"]
 
 
@@ -31,13 +32,15 @@ def other_dsn(postgres: str) -> Iterator[str]:
 def edit(chance: random.Random, laptop: Laptop) -> None:
     """Write, move or delete some notes."""
     for _ in range(chance.randint(1, 6)):
-        folder, name = chance.choice(["", "work/", "80-memory/decision/"]), chance.choice("abcdefgh")
+        folder = chance.choice(["", "work/", "80-memory/decision/", "private/", "80-memory/inbox/"])
+        name = chance.choice("abcdefgh")
         file = laptop.vault / f"{folder}{name}.md"
         if file.exists() and chance.random() < 0.3:
             file.unlink()
             continue
         project = chance.choice(["", "---\nproject: acme\n---\n", "---\nproject: other\n---\n"])
-        body = "\n\n".join(" ".join(chance.choices(WORDS, k=6)) for _ in range(chance.randint(1, 5)))
+        words = ["geheimnis"] if "private" in folder or "inbox" in folder else WORDS
+        body = "\n\n".join(" ".join(chance.choices(words, k=6)) for _ in range(chance.randint(1, 5)))
         laptop.write(
             f"{folder}{name}.md", f"{project}# {chance.choice(WORDS)}\n\n{body}\n\n[[{chance.choice('abc')}]] #t"
         )
@@ -74,7 +77,7 @@ def fresh_publication(laptop: Laptop, dsn: str) -> Any:
         [(average,)] = old.execute(sql).fetchall()
         new.execute("INSERT INTO pool.meta VALUES ('average_length', %s)", (average,))
     before, laptop.dsn = laptop.dsn, dsn
-    laptop.configure()
+    laptop.configure(vault=PRIVATE)
     laptop.publish()
     laptop.dsn = before
     return contents(dsn)
@@ -84,6 +87,7 @@ def fresh_publication(laptop: Laptop, dsn: str) -> Any:
 def test_pool_equals_a_fresh_publication_after_kills(pool_dsn: str, other_dsn: str, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     laptop = Laptop(tmp_path / "anna", pool_dsn)
+    laptop.configure(vault=PRIVATE)
     for _ in range(8):
         edit(chance, laptop)
         laptop.sync()
@@ -91,6 +95,7 @@ def test_pool_equals_a_fresh_publication_after_kills(pool_dsn: str, other_dsn: s
     laptop.publish()
     assert laptop.publish().published == 0
     assert contents(pool_dsn) == fresh_publication(laptop, other_dsn)
+    assert "geheimnis" not in str(contents(pool_dsn))
 
 
 def test_pool_survives_kills_of_postgresql(tmp_path: Path, other_dsn: str) -> None:
@@ -101,6 +106,7 @@ def test_pool_survives_kills_of_postgresql(tmp_path: Path, other_dsn: str) -> No
         pools = new_pool(server.get_uri())  # not finished: its connection dies with the server
         try:
             laptop = Laptop(tmp_path / "anna", next(pools))
+            laptop.configure(vault=PRIVATE)
             for _ in range(3):
                 for _ in range(4):
                     edit(chance, laptop)

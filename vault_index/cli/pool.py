@@ -20,6 +20,8 @@ from vault_index.errors import UsageError, VaultIndexError
 if TYPE_CHECKING:
     from psycopg import Connection
 
+_PATIENCE = 20.0
+"""Seconds to wait for the daemon, which publishes after the same sync."""
 _SOURCES = argument("sources", nargs="*", metavar="SOURCE", help="these sources (default: all)")
 
 
@@ -116,6 +118,7 @@ def run_pool_publish(options: Options, args: dict[str, Any]) -> int:
                 names,
                 dry_run="dry_run" in args,
                 take="take" in args,
+                patience=_PATIENCE,
                 progress=progress,
             )
     if report.vectors:

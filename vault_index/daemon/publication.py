@@ -15,6 +15,8 @@ _QUIET_SECONDS = 0.5
 """Seconds between a change and its publication, so that a burst is published once."""
 _PAUSE = 4
 """Wait this many times the duration of a publication before the next one."""
+_PROBLEM_SECONDS = 60.0
+"""Seconds after which a source that could not be published is tried again."""
 _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 
 
@@ -22,9 +24,12 @@ class Publication:
     """Publishes in a thread of its own, so that a slow pool delays neither files nor queries."""
 
     def __init__(
-        self, publish: Callable[[], Sequence[Problem]], poll_seconds: Callable[[], float | None]
+        self, publish: Callable[[bool], Sequence[Problem]], poll_seconds: Callable[[], float | None]
     ) -> None:
-        """Call `publish` after each `wake`, and once in `poll_seconds` (None: no limit)."""
+        """Call `publish` after each `wake`, and once in `poll_seconds` (None: no limit).
+
+        Its argument is whether sources may have changed.
+        """
         self.problems: tuple[Problem, ...] = ()
         """The problems of the last publication."""
         self._publish = publish
@@ -50,23 +55,26 @@ class Publication:
 
     def _run(self) -> None:
         pause = retry = 0.0
+        changed = True
         while not self._closing.wait(pause):
             self._changed.clear()
             began = time.monotonic()
-            if self._try_to_publish():
+            if self._try_to_publish(changed):
                 retry = 0.0
                 took = time.monotonic() - began
-                self._changed.wait(self._poll_seconds())
+                failed = bool(self.problems)
+                longest = _PROBLEM_SECONDS if failed else self._poll_seconds()
+                changed = self._changed.wait(longest) or failed
                 pause = max(_QUIET_SECONDS, _PAUSE * took)
             else:
                 pause = retry = min(max(retry * 2, _FIRST_RETRY), _LAST_RETRY)
 
-    def _try_to_publish(self) -> bool:
+    def _try_to_publish(self, changed: bool) -> bool:
         """Publish, and return whether it was possible."""
         try:
-            self.problems = tuple(self._publish())
+            self.problems = tuple(self._publish(changed))
         except VaultIndexError as error:
-            problem = Problem(error.code, f"not published: {error.message}", error.hint)
+            problem = Problem("pool", f"not published: {error.message}", error.hint)
         except Exception as error:  # noqa: BLE001 - a defect must not end the daemon
             log_event(log, logging.ERROR, "not published", error=error_location(error))
             hint = "see the daemon's log: vault-index logs"

@@ -246,18 +246,21 @@ class Daemon:
             worked=self._publication.wake,
         )
 
-    def _publish(self) -> Sequence[Problem]:
-        """Publish to the team's pool, if there is one, in a thread of its own."""
+    def _publish(self, changed: bool) -> Sequence[Problem]:
+        """Publish to the team's pool, if there is one, in a thread of its own.
+
+        If nothing `changed` here, only exchange the memories of the pool.
+        """
         pool = self._runtime.config.pool
         if not pool.dsn or not (pool.sources or pool.mirror):
             return ()
         # Imported here because most daemons have no pool.
         from vault_index.team.publish import publish
 
-        report = publish(self._runtime.machine())
-        changed = {name: getattr(report, name) for name in ("published", "removed", "vectors")}
-        if any(changed.values()):
-            log_event(log, logging.INFO, "published", **changed, seconds=report.seconds)
+        report = publish(self._runtime.machine(), mirror_only=not changed)
+        counts = {name: getattr(report, name) for name in ("published", "removed", "vectors")}
+        if any(counts.values()):
+            log_event(log, logging.INFO, "published", **counts, seconds=report.seconds)
         return report.problems
 
     def _shrink(self) -> None:

@@ -95,7 +95,7 @@ class Mirror:
                 if self._pool.closed:
                     raise
                 message = f"{self._folder}/{path} was not exchanged: {error.message}"
-                problems.append(Problem(error.code, message, error.hint))
+                problems.append(Problem("pool", message, error.hint))
                 continue
             if done in counts and known != digests[0]:
                 counts[done] += 1

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     Pool = psycopg.Connection[Any]
 
+_LOOK_SECONDS = 0.2
 _BATCH_DOCUMENTS = 50
 _BATCH_PATHS = 500
 _BATCH_KEYS = 1000
@@ -68,24 +69,27 @@ def publish(
     *,
     dry_run: bool = False,
     take: bool = False,
+    mirror_only: bool = False,
+    patience: float = 0.0,
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
 ) -> PoolReport:
     """Publish these sources, or all that are chosen, and report the problems of each.
 
-    Raises NotSetUpError and PoolError.
+    Then exchange the memories of the pool, unless sources are given. Wait `patience` seconds for
+    another process that publishes. Raises NotSetUpError and PoolError.
     """
     started, results = time.monotonic(), []
     address = conninfo(machine.config.pool)
     with translated(), closing(connect(address)) as pool:
-        publisher = Publisher(machine, pool, progress, cancel)
-        for name in names or machine.config.pool.sources:
+        publisher = Publisher(machine, pool, progress, cancel, patience)
+        for name in () if mirror_only else names or machine.config.pool.sources:
             try:
                 results.append(publisher.publish(name, dry_run=dry_run, take=take))
             except PoolError:
                 raise
             except VaultIndexError as error:
-                problem = Problem(error.code, f"not published: {error.message}", error.hint)
+                problem = Problem("pool", f"{name}: {error.message}", error.hint)
                 results.append(_not_published(name, problem))
         exchange, shared = Exchange(), 0
         if machine.config.pool.mirror and not (names or dry_run):
@@ -114,11 +118,12 @@ class Publisher:
 
     def __init__(
         self, machine: Machine, pool: Pool, progress: Progress = no_progress,
-        cancel: CancelToken | None = None,
+        cancel: CancelToken | None = None, patience: float = 0.0,
     ) -> None:  # fmt: skip
         self._machine = machine
         self._pool = pool
         self._name = machine.config.pool.machine or platform.node()
+        self._patience = patience
         self._progress = progress
         self._cancel = cancel or CancelToken()
 
@@ -170,10 +175,12 @@ class Publisher:
     def _owned(self, name: str, take: bool) -> Iterator[None]:
         """Hold the lock of a source that this machine owns."""
         lock = "(hashtext('vault-index source'), hashtext(%s))"
-        if not self._value(f"SELECT pg_try_advisory_lock{lock}", name):
-            raise BusyError(
-                f"another process is publishing the source {name!r}", "try again in a moment"
-            )
+        deadline = time.monotonic() + self._patience
+        while not self._value(f"SELECT pg_try_advisory_lock{lock}", name):
+            if time.monotonic() >= deadline:
+                message = f"another process is publishing the source {name!r}"
+                raise BusyError(message, "try again in a moment")
+            time.sleep(_LOOK_SECONDS)
         try:
             self._pool.execute(
                 "INSERT INTO source (name, machine) VALUES (%s, %s) ON CONFLICT DO NOTHING",
