@@ -81,6 +81,12 @@ def test_members_without_write_access_mirror_what_they_see(team: dict[str, str],
     assert ben.read("80-memory/team/work/a.md") == "edited by ben"
 
 
+def test_password_of_a_role_is_stored_as_a_hash(team: dict[str, str], pool_dsn: str) -> None:
+    with connect(pool_dsn) as pool:
+        [(stored,)] = pool.execute("SELECT rolpassword FROM pg_authid WHERE rolname = 'host'").fetchall()
+    assert stored.startswith("SCRAM-SHA-256$")
+
+
 def test_server_becomes_members_and_nothing_else(team: dict[str, str]) -> None:
     with connect(team["host"]) as pool:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.team.conftest import new_pool
 from tests.team.machines import Laptop, contents
 from vault_index import VaultIndex
 from vault_index.config import ChunkConfig
@@ -81,6 +82,19 @@ def test_mirror_restores_a_deleted_folder(team: tuple[Laptop, Laptop]) -> None:
     (anna.vault / PLACE / "deploy.md").unlink()
     (anna.vault / PLACE).rmdir()
     assert anna.exchange().pulled == 1
+    assert anna.read(f"{PLACE}/deploy.md") == MEMORY
+
+
+def test_mirror_sends_no_files_of_one_pool_to_another(team: tuple[Laptop, Laptop], postgres: str) -> None:
+    anna, _ = team
+    for other in new_pool(postgres):
+        anna.dsn = other
+        anna.configure(f"sources = []\n{MIRROR}")
+        report = anna.exchange()
+        assert [one.message.partition(",")[0] for one in report.problems] == [
+            f"the folder {PLACE} holds memories of another pool"
+        ]
+        assert contents(other)["document"] == []
     assert anna.read(f"{PLACE}/deploy.md") == MEMORY
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from vault_index.indexer.reading import chunk_rows, embed_key, searched, still_said
-from vault_index.models import Chunk, ParsedDocument
+from vault_index.models import Chunk, Link, ParsedDocument
 from vault_index.secrets.find import redact
 from vault_index.store.publishing import Whole
 from vault_index.store.writer import ChunkRow, DocumentRow
@@ -22,7 +22,7 @@ def row_to_publish(whole: Whole) -> DocumentRow:
     row = whole.row
     front = {key: _clean(value, key) for key, value in row.frontmatter.items()}
     texts = {name: _clean(getattr(row, name)) for name in _TEXTS}
-    links = [one._replace(target=_clean(one.target), text=_clean(one.text)) for one in row.links]
+    links = [Link(*map(_clean, one)) for one in row.links]
     clean = replace(
         row,
         **texts,

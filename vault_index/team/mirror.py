@@ -25,6 +25,7 @@ from vault_index.sources.source import EMPTY
 from vault_index.sources.vault import VaultSource
 from vault_index.store.spaces import document_states
 from vault_index.team import files
+from vault_index.team.address import label
 from vault_index.team.database import translated
 from vault_index.team.machine import Machine
 from vault_index.times import local_day
@@ -74,11 +75,17 @@ class Mirror:
         self._vault = source
         self._folder = machine.config.pool.mirror.strip("/")
         self._files = Files(source, self._folder)
+        self._label = label(machine.config.pool)
         self._record = machine.home.data_dir / "pool-mirror.json"
 
     def exchange(self) -> Exchange:
         """Exchange all changed files; a file that fails is tried again by the next exchange."""
-        base, missing = self._read_record(), self._vault.missing()
+        other, base = self._read_record()
+        if other not in ("", self._label):
+            message = f"the folder {self._folder} holds memories of another pool, {other}"
+            hint = f"choose another pool.mirror; if it is the same pool, delete {self._record}"
+            return Exchange(problems=(Problem("pool", message, hint),))
+        missing = self._vault.missing()
         if missing and (base or not missing.endswith(EMPTY)):
             return Exchange()  # not mounted
         here, there = self._here(), files.digests(self._pool)
@@ -185,15 +192,17 @@ class Mirror:
             for path in self._files.all()
         }
 
-    def _read_record(self) -> dict[str, bytes]:
-        """Return the digests at the last exchange; without a record, each difference counts."""
+    def _read_record(self) -> tuple[str, dict[str, bytes]]:
+        """Return the pool and the digests of the last exchange, as far as they are readable."""
         try:
             found = json.loads(self._record.read_bytes())
-            return {path: bytes.fromhex(digest) for path, digest in found.items()}
-        except (OSError, ValueError, AttributeError):
-            return {}
+            digests = found["files"].items()
+            return found["pool"], {path: bytes.fromhex(digest) for path, digest in digests}
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            return "", {}
 
     def _write_record(self, digests: Mapping[str, bytes]) -> None:
-        text = json.dumps({path: digest.hex() for path, digest in digests.items()}, indent=1)
+        found = {path: digest.hex() for path, digest in digests.items()}
+        text = json.dumps({"pool": self._label, "files": found}, indent=1)
         with disk.os_errors_as(f"cannot write {self._record}", "free disk space"):
             disk.replace(str(self._record), text.encode(), mode=0o600)

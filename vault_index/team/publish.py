@@ -19,6 +19,7 @@ from vault_index.indexer.publishing import row_to_publish
 from vault_index.progress import CancelToken, Progress, no_progress
 from vault_index.results.base import Problem
 from vault_index.results.pool import PoolReport, PublishedSource
+from vault_index.secrets.find import redact
 from vault_index.store.cache import Cache
 from vault_index.store.connection import SYNCED_AT, read_meta
 from vault_index.store.publishing import Indexed, Whole, indexed_documents, whole_documents
@@ -246,6 +247,7 @@ class Publisher:
             one.state
             for one in wholes
             if moment.publishes(Indexed(one.state, one.row.kind, one.row.unreviewed, b""))
+            and not redact(one.row.path)[1]
         )
         sent = [(rows[one.state.id], one.version) for one in wholes if one.state.id in leaving]
         if sent:
