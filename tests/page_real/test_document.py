@@ -4,9 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, Route, expect
+import pytest
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
-from tests.page_real.browser import Reader, copied, refined, toast
+from tests.page_real.browser import DESKTOP, PHONE, Reader, copied, refined, toast
 from tests.page_real.desk import memory
 
 HERONS = Path(__file__).with_name("herons.md").read_text("utf-8")
@@ -55,8 +56,8 @@ def test_document_is_drawn_from_its_markdown(reader: Reader) -> None:
     expect(text.locator("p").nth(0)).to_have_css("white-space", "pre-line")
     expect(text.locator("p").nth(1)).to_have_css("white-space", "normal")
     callouts = text.locator(".callout-title")
-    expect(callouts).to_have_text(["Mind the nest", "Tip", "Quote"])
-    assert len(set(callouts.evaluate_all("all => all.map(one => getComputedStyle(one).color)"))) == 3
+    expect(callouts).to_have_text(["Mind the nest", "Tip", "Folded", "Quote"])
+    assert len(set(callouts.evaluate_all("all => all.map(one => getComputedStyle(one).color)"))) == 4
     title, below = (text.get_by_text(part).bounding_box() for part in ("Mind the nest", "They leave it."))
     assert title
     assert below
@@ -73,6 +74,31 @@ def test_document_is_drawn_from_its_markdown(reader: Reader) -> None:
     expect(page.locator(".doc-raw")).to_have_count(0)
     page.keyboard.press("t")
     page.wait_for_url("**/#/timeline?*")
+
+
+def test_document_shows_what_obsidian_shows(reader: Reader) -> None:
+    page = read(reader, "birds/herons.md", size=PHONE)
+    text = page.locator(".doc-text")
+    folded = text.get_by_text("Seen later.")
+    expect(folded).to_be_hidden()
+    expect(text.get_by_text("Come early.")).to_be_visible()
+    text.get_by_text("Folded").click()
+    expect(folded).to_be_visible()
+    expect(text.locator(".doc-properties")).to_contain_text("at the pond")
+    expect(text.locator(".doc-properties").get_by_role("link", name="pond")).to_have_count(1)
+    expect(text.get_by_text("seen", exact=True)).to_be_visible()  # without its block ID
+    expect(text.get_by_role("link", name="nowhere")).to_have_class("ref missing")
+    expect(text.get_by_role("link", name="cranes")).to_have_class("ref")
+    text.locator(".embed").scroll_into_view_if_needed()
+    expect(text.locator(".embedded")).to_contain_text("Wide.")
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_document_tables_scroll_and_break_no_word(reader: Reader, size: ViewportSize) -> None:
+    page = read(reader, "birds/herons.md", size=size)
+    cell = page.get_by_role("cell", name="incomprehensibilities")
+    assert cell.evaluate("one => one.clientHeight < 2 * parseFloat(getComputedStyle(one).lineHeight)")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
 GAPS = """one => {

@@ -23,10 +23,17 @@ _SESSION = re.compile(r"ses_\w+")
 
 def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[Link]) -> set[int]:
     """Return the ids of the documents that `links` in `document` point to."""
+    found = link_targets(reader, document, links).values()
+    return {document_id for document_id in found if document_id is not None}
+
+
+def link_targets(
+    reader: IndexReader, document: StoredDocument, links: Iterable[Link]
+) -> dict[str, int | None]:
+    """Return the document that each target of `links` in `document` points to, None if missing."""
     targets = {link.target for link in links if link.target}
     named = _LinkTargets(reader, targets)
-    found = {named.resolve(target, (document.source,), document.path) for target in targets}
-    return {document_id for document_id in found if document_id is not None}
+    return {target: named.resolve(target, (document.source,), document.path) for target in targets}
 
 
 def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:

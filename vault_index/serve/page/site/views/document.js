@@ -3,7 +3,8 @@
 import { html, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { ask, call } from "../api.js";
 import { useKeys } from "../keys.js";
-import { Markdown } from "../markdown.js";
+import { Markdown, refLink } from "../markdown.js";
+import { propertiesOf } from "../properties.js";
 import { documentLink, go, here, hits, link } from "../router.js";
 import { About, Button, Empty, ErrorNote, Icon, Loading, States, When, copy, sentence, toast, useAnswer } from "../ui.js";
 
@@ -70,7 +71,9 @@ export default function Document({ parts: [source, ...folders], params }) {
     const marked = lines && document.querySelector(".doc-text .hit");
     // Of one that fills the screen the middle would be no place to begin.
     const short = marked?.clientHeight < innerHeight / 2;
-    (marked || lineElement(goal))?.scrollIntoView({ block: short ? "center" : "start" });
+    const place = marked || lineElement(goal);
+    for (let folded = place; (folded = folded?.parentElement?.closest("details"));) folded.open = true;
+    place?.scrollIntoView({ block: short ? "center" : "start" });
   }, [arrived, conversation]);
 
   // The index does not say which document changed.
@@ -236,6 +239,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     </header>
     ${!wide && outlined}
     <article class="doc-text">
+      ${!read.previous && !raw && html`<${Properties} document=${doc} />`}
       ${read.previous && html`<${Button} icon="up" onClick=${earlier}>Earlier<//>`}
       ${raw ? reads.map((one) => html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`)
         : !nodes.length && !last.next ? html`<p class="dim">The document is empty.</p>`
@@ -247,6 +251,17 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     </article>
     ${wide ? html`<aside class="doc-side" aria-label="Around it">${outlined}${connections}</aside>` : connections}
   </div>`;
+}
+
+const FEW = 8;
+
+function Properties({ document: doc }) {
+  const rows = propertiesOf(doc.metadata.frontmatter);
+  const value = ({ text, ref, href }) => (ref ? html`<a class="ref" href=${refLink(ref, { document: doc })}>${text}</a>`
+    : href ? html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>` : text);
+  return rows.length > 0 && html`<details class="doc-properties" open=${rows.length <= FEW}><summary>Properties</summary>
+    <dl>${rows.map(([name, values]) => html`<div><dt>${name}</dt>
+      <dd>${values.map((one, at) => html`${at > 0 && ", "}${value(one)}`)}</dd></div>`)}</dl></details>`;
 }
 
 const Note = ({ icon, children }) => html`
