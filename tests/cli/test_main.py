@@ -164,9 +164,6 @@ def test_main_prints_version_and_help_to_stdout(capsys: Out) -> None:
     assert (out, "vault-index --help" in err) == ("", True)
 
 
-# --- as a process ------------------------------------------------------------------------------------------------
-
-
 def test_main_ignores_a_closed_output_pipe() -> None:
     code = (
         "import os, sys\n"

@@ -53,9 +53,6 @@ def chip(page: Page, name: str) -> Locator:
     return page.get_by_role("button", name=name, exact=True)
 
 
-# --- typing -----------------------------------------------------------------------------------------------------------
-
-
 def test_search_page_finds_a_word_while_it_is_typed(reader: Reader) -> None:
     page = reader.open()
     asked: list[Any] = []
@@ -112,9 +109,6 @@ def test_search_page_reports_an_invalid_query_and_keeps_the_hits(reader: Reader)
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-# --- filters ----------------------------------------------------------------------------------------------------------
-
-
 def test_search_page_chips_turn_filters_on_and_off(reader: Reader) -> None:
     page = opened(reader, "quince")
     chip(page, "Memories").click()
@@ -166,9 +160,6 @@ def test_search_page_parses_filters_like_the_server(page: Page) -> None:
     assert dict(zip(QUERIES, page.evaluate(values, QUERIES), strict=True)) == {
         query: [token.text.replace('"', "") for token in tokenize(query) if token.kind == "filter"] for query in QUERIES
     }
-
-
-# --- hits -------------------------------------------------------------------------------------------------------------
 
 
 def test_search_page_hit_shows_place_words_copies_and_state(reader: Reader) -> None:
@@ -245,9 +236,6 @@ def test_search_page_explains_a_hit(reader: Reader) -> None:
     page.keyboard.press("e")
     expect(page.locator(".why")).to_have_count(0)
     expect(titles(page).first).to_be_focused()
-
-
-# --- from a hit to other views ----------------------------------------------------------------------------------------
 
 
 def test_search_page_hit_opens_by_keys_and_is_focused_on_the_way_back(reader: Reader) -> None:

@@ -44,9 +44,6 @@ def desk(world: World, module_reader: Reader) -> Desk:
     return made
 
 
-# --- links ------------------------------------------------------------------------------------------------------------
-
-
 def search(page: Page) -> None:
     page.keyboard.type("reeds")
     refined(page, "reeds")

@@ -28,9 +28,6 @@ def places(text: str) -> list[tuple[int, int]]:
     return [(passage.first, passage.last) for passage in split_passages(text)]
 
 
-# --- boundaries of passages ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("text", "expected"), CASES["split_passages_keeps_related_lines_together"])
 def test_split_passages_keeps_related_lines_together(text: str, expected: list[list[int]]) -> None:
     assert [*map(list, places(text))] == expected
@@ -56,9 +53,6 @@ def test_split_passages_is_disjoint_in_order_and_without_headings(text: str) -> 
 @pytest.mark.parametrize(("text", "asks"), CASES["passage_is_a_question_by_its_end"])
 def test_passage_is_a_question_by_its_end(text: str, asks: bool) -> None:
     assert split_passages(text)[0].is_question is asks
-
-
-# --- matching words --------------------------------------------------------------------------------------------------
 
 
 def said(reader: IndexReader, question: str, text: str) -> list[set[str]]:
@@ -97,9 +91,6 @@ def test_match_lines_finds_every_word_of_the_index_by_itself(reader: IndexReader
     assert [word for word in words if not said(reader, f'"{word}"', word)[0]] == []
 
 
-# --- coverage --------------------------------------------------------------------------------------------------------
-
-
 # --- spans -----------------------------------------------------------------------------------------------------------
 
 
@@ -126,9 +117,6 @@ def test_spans_lie_in_the_text_without_overlap(text: str) -> None:
     spans = TermMatcher([term], lambda words: {word: word for word in words}).spans(text)
     assert [end for span in spans for end in span] == sorted({end for span in spans for end in span})
     assert all(0 <= start < end <= len(text) for start, end in spans)
-
-
-# --- focus and snippet -----------------------------------------------------------------------------------------------
 
 
 def as_typed(*words: str) -> TermMatcher:

@@ -254,8 +254,7 @@ class Daemon:
                 )
 
     def _new_watcher(self) -> Watcher:
-        watch = self._runtime.config.watch
-        return Watcher(self._runtime.sources, self._writer.mark, watch.backend)
+        return Watcher(self._runtime.sources, self._writer.mark, self._runtime.config.watch.backend)
 
     def _stop(self, code: int) -> None:
         finished = self._writer.stop(_WRITER_SECONDS)

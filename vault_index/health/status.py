@@ -196,8 +196,9 @@ def _not_indexed(runtime: Runtime, ref: str, error: NotFoundError) -> FileStatus
     for source in runtime.vaults.values():
         inside = source.relative(path) if os.path.isabs(path) else path
         if inside and (reason := _why_not_indexed(source, inside)):
-            name = source.config.name
-            return FileStatus("not_indexed", name, inside, None, None, None, 0, 0, 0, 0, (reason,))
+            return FileStatus(
+                "not_indexed", source.config.name, inside, None, None, None, 0, 0, 0, 0, (reason,)
+            )
     if os.path.isabs(ref) and os.path.exists(ref):
         raise NotFoundError(
             f"{ref} is not in a source", "add its vault: vault-index source add DIR"

@@ -71,8 +71,9 @@ def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Store
         other = document.path
     words = f"*{'*'.join(ref.split())}*"
     for filters in (Filters(sessions=(ref,)), Filters(titles=(words,))):
-        wanted = filters._replace(kinds=("session",))
-        found, total = documents_page(reader, wanted, Order("updated"), _SHOWN)
+        found, total = documents_page(
+            reader, filters._replace(kinds=("session",)), Order("updated"), _SHOWN
+        )
         if total == 1:
             return found[0]
         if found:
