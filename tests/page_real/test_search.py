@@ -241,8 +241,12 @@ def test_search_page_explains_a_hit(reader: Reader) -> None:
 def test_search_page_hit_opens_by_keys_and_is_focused_on_the_way_back(reader: Reader) -> None:
     page = reader.open()
     page.keyboard.type("tamarisk")
-    refined(page, "tamarisk")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # before the hits are final
+    first = page.locator(".doc h1")
+    expect(first).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_have_value("tamarisk")
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("j")
     second = titles(page).nth(1)
     expect(second).to_be_focused()

@@ -103,7 +103,8 @@ async function viewOf(name) {
 }
 
 function focusSearch() {
-  if (here().name !== "search") go(link("search"));
+  search.asked.left = null;
+  if (here().name !== "search") go(link("search", [], { q: here().params.q || search.asked.last }));
   // At once where it is there: what is typed next is for it.
   (function look() {
     const field = document.querySelector("#search");

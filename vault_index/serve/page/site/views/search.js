@@ -19,40 +19,57 @@ const CAN_HOVER = matchMedia("(hover: hover)");
 /** The field that was there before any module, until it is taken over. */
 let early = document.querySelector("#search");
 
-/** Where somebody was in the hits when they went to a document: `{ text, key }`. */
-let left = null;
+/** What was last asked, and where somebody was in the hits when they went to a document: `{ text, key }`. */
+export const asked = { last: "", left: null };
 
 export default function Search({ params }) {
-  const [asked, setAsked] = useState(() => {
+  const [query, setQuery] = useState(() => {
     const text = early?.value;
     early = null;
     return text ? { text, typed: true } : { text: params.q || "", typed: false };
   });
-  const { text } = asked;
+  const { text } = query;
+  asked.last = text;
   const why = Boolean(params.why);
   const field = useRef(null);
   const list = useRef(null);
-  const search = useSearch(asked, why);
+  const search = useSearch(query, why);
   const { found, error } = search;
-  const put = useAddress(params, asked, (told) => setAsked({ text: told, typed: false }));
+  const put = useAddress(params, query, (told) => setQuery({ text: told, typed: false }));
 
   const results = found?.results || [];
   const shown = results.filter((hit, at) => params.all || at < ALWAYS_SHOWN || !hit.weak);
   const hidden = results.length - shown.length;
   const explained = why && found?.reading?.words.length > 0;
 
-  const typed = ({ target }) => setAsked({ text: target.value, typed: true, caret: target.selectionStart });
+  const opening = useRef("");
+  const typed = ({ target }) => {
+    opening.current = "";
+    setQuery({ text: target.value, typed: true, caret: target.selectionStart });
+  };
   const change = (next, stay = false) => {
-    setAsked({ text: next, typed: false });
+    setQuery({ text: next, typed: false });
     // What was pressed may be gone; but the keyboard of a phone would hide the hits.
     if (!stay && (!next || CAN_HOVER.matches)) field.current.focus();
   };
   const first = () => focusItem(list.current?.querySelector("[data-item]"));
   const enter = () => {
     remember(text);
-    if (search.refined && search.text === text) first();
-    else search.soon();
+    opening.current = text;
+    if (!open()) search.soon();
   };
+  // The first hit, as soon as it is certain which one it is; on a phone the hits, which its keyboard hid.
+  const open = () => {
+    if (!search.refined || search.text !== text || opening.current !== text) return false;
+    opening.current = "";
+    if (!CAN_HOVER.matches) first();
+    else if (shown.length) {
+      leave(shown[0]);
+      go(hitLink(shown[0], text));
+    }
+    return true;
+  };
+  useEffect(() => { open(); }, [found]);
 
   const hitAt = (element) => {
     const key = element?.closest("[data-item]")?.dataset.key;
@@ -61,7 +78,7 @@ export default function Search({ params }) {
   const leave = (hit) => {
     put({});
     remember(text);
-    left = { text, key: hit?.key };
+    asked.left = { text, key: hit?.key };
     kept.put(shown.map((one) => hitLink(one, text)));
   };
   const act = (what, hit = hitAt(document.activeElement) || shown[0]) => {
@@ -143,16 +160,16 @@ function useAddress(params, { text, typed }, follow) {
 function useFocus(list, field, text, found) {
   const at = useRef(null);
   const item = (key) => key && list.current?.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  const returns = useRef(Boolean(left)).current;
+  const returns = useRef(Boolean(asked.left)).current;
   useEffect(() => {
     if (!returns && CAN_HOVER.matches) field.current.focus({ preventScroll: true });
   }, []);
   useLayoutEffect(() => {
     if (!found) return;
-    if (left) {
-      const { key } = left;
-      const same = left.text === text;
-      left = null;
+    if (asked.left) {
+      const { key } = asked.left;
+      const same = asked.left.text === text;
+      asked.left = null;
       if (same) requestAnimationFrame(() => focusItem(item(key)));
     } else if (at.current && document.activeElement === document.body) {
       (item(at.current)?.querySelector("a") || field.current).focus({ preventScroll: true });
