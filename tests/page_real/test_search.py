@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
-from tests.page_real.browser import PHONE, Reader, copied, refined, shown, toast
+from tests.page_real.browser import PHONE, Reader, axe, copied, refined, shown, toast
 from tests.waiting import until
 from vault_index.query.language.tree import tokenize
 
@@ -284,4 +284,20 @@ def test_search_page_hit_is_copied_and_opened_in_obsidian_and_timeline(reader: R
     page.wait_for_url(f"**/{around}")
 
 
-# --- before a query ---------------------------------------------------------------------------------------------------
+def test_search_page_completes_filters_and_names_the_nearest_value(page: Page) -> None:
+    offers = page.get_by_role("option")
+    page.keyboard.type("jam ta")
+    expect(offers).to_have_text([re.compile("tag:")])
+    page.keyboard.press("Tab")
+    expect(offers).to_have_text([re.compile("food *1"), re.compile("garden *1")])
+    page.keyboard.type("f")
+    expect(offers).to_have_count(1)
+    assert axe(page) == []
+    page.keyboard.press("ArrowDown")
+    expect(offers).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(page.locator("#search")).to_have_value("jam tag:food ")
+    expect(offers).to_have_count(0)
+    page.fill("#search", "tag:fod")
+    page.get_by_role("button", name="tag:food").click()
+    expect(page.locator("#search")).to_have_value("tag:food")

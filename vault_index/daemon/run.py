@@ -318,7 +318,7 @@ class Daemon:
             if method == "page/about":  # the page was opened, so a query will follow
                 with suppress(VaultIndexError), self._runtime.pool.lend() as connections:
                     self._runtime.embedders.prepare(serving_space(connections.reader), "")
-            return answer_page(self._runtime.home, caller, method.removeprefix("page/"), params)
+            return answer_page(self._runtime, caller, method.removeprefix("page/"), params)
         params = served_params(caller, method, params)
         try:
             answer = self._answer_caller(caller, method, params, progress)

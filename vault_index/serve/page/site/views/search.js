@@ -1,6 +1,8 @@
 /** Search as one types. */
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { ask } from "../api.js";
+import { filterAt, offersOf, taken } from "../complete.js";
 import { Filters } from "../filters.js";
 import { Hit, Legend, hitLink, timelineLink } from "../hit.js";
 import { arrows, focusItem, useKeys } from "../keys.js";
@@ -112,7 +114,7 @@ export default function Search({ params }) {
 
   return html`<div class="page narrow search">
     <h1 class="unseen">Search</h1>
-    <${Field} text=${text} field=${field} typed=${typed} clear=${() => change("")} down=${first} enter=${enter} />
+    <${Field} text=${text} field=${field} typed=${typed} put=${(next) => setQuery({ text: next, typed: true, caret: next.length })} clear=${() => change("")} down=${first} enter=${enter} />
     <${Filters} text=${text} change=${change} />
     ${!text.trim() ? html`<${Start} ask=${change} list=${list} field=${field} />` : html`
       ${error && html`<${ErrorNote} error=${error} retry=${search.again} />`}
@@ -181,20 +183,73 @@ function useFocus(list, field, text, found) {
   };
 }
 
-function Field({ text, field, typed, clear, down, enter }) {
-  const keys = { ArrowDown: down, Enter: enter };
+/** The values of filters, asked for with the first filter that is typed. */
+let values = null;
+addEventListener("vault-index:changed", ({ detail }) => { if (detail.event === "changed") values = null; });
+
+function useOffers(text, caret, isOpen) {
+  const [, loaded] = useState(null);
+  const at = isOpen ? filterAt(text, caret) : null;
+  const wants = Boolean(at?.key);
+  useEffect(() => {
+    if (wants && !values) ask("values").then((found) => loaded(values = found), () => {});
+  }, [wants]);
+  return [at, offersOf(at, values)];
+}
+
+function Field({ text, field, typed, put, clear, down, enter }) {
+  const [caret, setCaret] = useState(-1);
+  const [active, setActive] = useState(-1);
+  const [at, offers] = useOffers(text, caret, caret >= 0);
+  const isOpen = offers.length > 0;
+  const close = () => { setCaret(-1); setActive(-1); };
+  const next = useRef(null);
+  useLayoutEffect(() => {
+    if (next.current === null) return;
+    field.current.setSelectionRange(next.current, next.current);
+    next.current = null;
+  }, [text]);
+  const take = (offer) => {
+    const done = taken(text, caret, at, offer);
+    next.current = done.caret;
+    setActive(-1);
+    setCaret(offer.insert.endsWith(":") ? done.caret : -1);
+    put(done.text);
+    field.current.focus();
+  };
   const key = (event) => {
-    if (event.isComposing || !keys[event.key]) return;
+    if (event.isComposing) return;
+    const moves = isOpen && at.key ? { ArrowDown: 1, ArrowUp: -1 }[event.key] : 0;
+    const chosen = offers[active] || (event.key === "Tab" && !event.shiftKey ? offers[0] : null);
+    if (moves) setActive(Math.min(offers.length - 1, Math.max(-1, active + moves)));
+    else if (isOpen && chosen && ["Enter", "Tab"].includes(event.key)) take(chosen);
+    else if (isOpen && event.key === "Escape") {
+      close();
+      event.stopPropagation();
+    } else if (event.key === "ArrowDown") down();
+    else if (event.key === "Enter") {
+      close();
+      enter();
+    } else return;
     event.preventDefault();
-    keys[event.key]();
+  };
+  const input = (event) => {
+    setCaret(event.target.selectionStart);
+    setActive(-1);
+    typed(event);
   };
   return html`<div class="search-field"><${Icon} name="search" />
-    <input id="search" type="search" ref=${field} value=${text} onInput=${typed} onKeyDown=${key} enterkeyhint="search"
-      placeholder="Search notes, memories and sessions" aria-label="Search" autocomplete="off" autocapitalize="off"
-      spellcheck=${false} />
+    <input id="search" type="search" ref=${field} value=${text} onInput=${input} onKeyDown=${key} onBlur=${close}
+      enterkeyhint="search" placeholder="Search notes, memories and sessions" aria-label="Search" autocomplete="off"
+      autocapitalize="off" spellcheck=${false} role="combobox" aria-expanded=${isOpen} aria-controls="offers"
+      aria-autocomplete="list" aria-activedescendant=${active >= 0 ? `offer-${active}` : null} />
     ${!text && html`<kbd aria-hidden="true">/</kbd>`}
     ${text && html`
       <button class="quiet" aria-label="Clear the search" onClick=${clear}><${Icon} name="close" /></button>`}
+    <ul id="offers" role="listbox" aria-label="Filters to complete" hidden=${!isOpen}>${offers.map((offer, index) => html`
+      <li id=${`offer-${index}`} key=${offer.label} role="option" aria-selected=${index === active}
+        onPointerDown=${(event) => { event.preventDefault(); take(offer); }}><b>${offer.label}</b>
+        <span class="dim small">${offer.note}</span></li>`)}</ul>
   </div>`;
 }
 
@@ -217,9 +272,17 @@ function Told({ search, shown, hidden, text, change }) {
       <span>${Math.max(1, Math.round(found.took_ms))} ms</span></p>
     <p class="unseen" role="status">${said}</p>
     ${refined && meant.length > 0 && html`<p class="told-more">Also showing hits for ${words}.</p>`}
-    ${refined && found.hints?.map((hint) => html`<p class="told-more">${sentence(hint)}</p>`)}
+    ${refined && found.hints?.map((hint) => html`<p class="told-more"><${Hint} text=${hint} query=${text} change=${change} /></p>`)}
     ${refined && found.degraded.map((reason) => html`
       <p class="told-more"><${Icon} name="warning" /> ${sentence(reason)}</p>`)}`;
+}
+
+/** A filter that nothing meets, and the nearest one: pressed, it takes its place. */
+function Hint({ text, query, change }) {
+  const [, unmet, near, rest] = /^no document meets (\S+); (\S+)( has \d+)$/.exec(text) || [];
+  if (!near || !query.includes(unmet)) return sentence(text);
+  return html`No document meets ${unmet}; <button class="as-link"
+    onClick=${() => change(query.replace(unmet, () => near))}>${near}</button>${rest}.`;
 }
 
 /** The next hits, on a press or as soon as the end comes near. */
