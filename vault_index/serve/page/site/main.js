@@ -28,6 +28,7 @@ function App({ about }) {
   const [fault, setFault] = useState(null);
   const [turn, setTurn] = useState(0);
   const [help, setHelp] = useState(false);
+  const [Palette, setPalette] = useState(null);
   const [waiting, setWaiting] = useState(0);
   const main = useRef(null);
 
@@ -71,10 +72,22 @@ function App({ about }) {
     };
   }, []);
 
+  const palette = () => import("./palette.js").then((module) => setPalette(() => module.default), (error) => toast(error.message));
+  useEffect(() => {
+    const pressed = (event) => {
+      if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      if (!document.querySelector("dialog[open]")) palette();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+
   const moves = PLACES.map(({ name, label, key }) => [`g ${key}`, [`go to ${label.toLowerCase()}`, () => go(link(name))]]);
   useKeys("Everywhere", {
     "/": ["search", focusSearch],
     ...Object.fromEntries(moves),
+    "Ctrl k": ["go to a document or a command", palette],
     "?": ["show these keys", () => setHelp(true)],
     Escape: ["leave the field", () => document.activeElement?.blur()],
   }, 0);
@@ -90,6 +103,7 @@ function App({ about }) {
           : !fault && html`<${Loading} />`}
       </main>
       <${Toasts} />
+      ${Palette && html`<${Palette} close=${() => setPalette(null)} />`}
       ${help && html`<${Dialog} title="Keys" close=${() => setHelp(false)}><${Keys} groups=${allKeys()} /><//>`}
     <//>`;
 }
