@@ -75,6 +75,13 @@ def place(record: Mapping[str, Any]) -> str:
     return f"{record['path']}:{span}" if span else str(record["path"])
 
 
+def short_path(path: str, width: int) -> str:
+    """Return a path without its middle folders if it is longer than `width` characters."""
+    first, name = path.partition("/")[0], path.rpartition("/")[2]
+    forms = (path, f"{first}/…/{name}", f"…/{name}")
+    return next((one for one in forms if len(one) <= width), min(forms, key=len))
+
+
 def passage(text: str, spans: Spans, budget: float) -> tuple[str, Spans]:
     """Cut a text to about `budget` tokens on one line, around the first of `spans`.
 
