@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
-from tests.page_real.browser import PHONE, Reader, axe, copied, refined, shown, toast
+from tests.page_real.browser import DESKTOP, PHONE, Reader, axe, copied, looks, refined, shown, toast
 from tests.waiting import until
 from vault_index.query.language.tree import tokenize
 
@@ -246,6 +246,7 @@ def test_search_page_hit_opens_by_keys_and_is_focused_on_the_way_back(reader: Re
     expect(first).to_be_visible()
     page.keyboard.press("/")
     expect(page.locator("#search")).to_have_value("tamarisk")
+    refined(page, "tamarisk")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("j")
     second = titles(page).nth(1)
@@ -255,13 +256,27 @@ def test_search_page_hit_opens_by_keys_and_is_focused_on_the_way_back(reader: Re
     page.wait_for_url(f"**/{href}")
     page.go_back()
     expect(page.locator("#search")).to_have_value("tamarisk")
-    expect(page.locator(f'a[href="{href}"]')).to_be_focused()
+    expect(page.locator(f'.hits a[href="{href}"]')).to_be_focused()
     page.keyboard.press("k")
     page.keyboard.press("k")
     expect(page.locator("#search")).to_be_focused()
     href = titles(page).first.get_attribute("href")
     page.locator(".hit .snippet").first.click()  # by mouse anywhere on it
     page.wait_for_url(f"**/{href}")
+
+
+def test_search_page_shows_the_selected_hit_beside_the_list(page: Page) -> None:
+    page.set_viewport_size(DESKTOP)
+    search(page, "tamarisk")
+    page.keyboard.press("ArrowDown")
+    beside = page.get_by_role("region", name="The selected document")
+    expect(beside.locator(".preview-head")).to_have_text(titles(page).first.inner_text())
+    page.keyboard.press("ArrowDown")
+    expect(beside.locator(".preview-head")).to_have_text(titles(page).nth(1).inner_text())
+    expect(beside.locator(".prose .hit")).to_be_in_viewport()
+    assert looks(page) == []
+    page.set_viewport_size(PHONE)
+    expect(beside).to_have_count(0)
 
 
 def test_search_page_hit_is_copied_and_opened_in_obsidian_and_timeline(reader: Reader) -> None:
@@ -286,6 +301,7 @@ def test_search_page_hit_is_copied_and_opened_in_obsidian_and_timeline(reader: R
 
 def test_search_page_completes_filters_and_names_the_nearest_value(page: Page) -> None:
     offers = page.get_by_role("option")
+    expect(page.locator("#search")).to_be_focused()
     page.keyboard.type("jam ta")
     expect(offers).to_have_text([re.compile("tag:")])
     page.keyboard.press("Tab")

@@ -149,7 +149,7 @@ LOOKS = {
     "misspelled": ("search?q=northen shore", "see .hit"),
     "wrong query": ("search?q=reeds after:soon", "see [role=alert]"),
     "no hits": ("search?q=xylograph", "see .empty"),
-    "document": ("doc/vault/herons.md?lines=6-7", "see .doc-text .hit", "see .doc-around"),
+    "document": ("doc/vault/herons.md?lines=8-9", "see .doc-text .hit", "see .doc-around"),
     "memory": (f"doc/vault/{PORT}", "see .doc-around"),
     "session": ("doc?ref=opencode:api/ses_login.md", "see .session-resume", "click .session-facts summary", "press x",
                 "see .turns details[open]"),

@@ -257,6 +257,17 @@ export async function copy(text, what = "It") {
   }
 }
 
+/** Whether a media query matches, now and later. */
+export function useMedia(query) {
+  const [matches, setMatches] = useState(query.matches);
+  useEffect(() => {
+    const changed = () => setMatches(query.matches);
+    query.addEventListener("change", changed);
+    return () => query.removeEventListener("change", changed);
+  }, []);
+  return matches;
+}
+
 const styles = new Set();
 
 /** A stylesheet of one view (`views/review.css`), which comes with it. */

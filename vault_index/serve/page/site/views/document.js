@@ -6,7 +6,7 @@ import { useKeys } from "../keys.js";
 import { Markdown, refLink } from "../markdown.js";
 import { propertiesOf } from "../properties.js";
 import { documentLink, go, here, hits, link } from "../router.js";
-import { About, Button, Empty, ErrorNote, Icon, Loading, States, When, copy, sentence, toast, useAnswer } from "../ui.js";
+import { About, Button, Empty, ErrorNote, Icon, Loading, States, When, copy, sentence, toast, useAnswer, useMedia } from "../ui.js";
 
 export const title = "Document";
 export const style = "views/document.css";
@@ -346,16 +346,6 @@ function Connections({ document: doc }) {
     <section><h2>${label}</h2><ul>${ones.slice(0, relation === "near" ? 8 : 30).map((one) => html`
       <li><a href=${documentLink(one)}>${one.title}</a> <${States} of=${one} />
         ${relation === "near" && html`<span class="dim small" title="similarity in meaning">${Math.round(one.cosine * 100)} %</span>`}</li>`)}</ul></section>`)}</div>`;
-}
-
-function useMedia(query) {
-  const [matches, setMatches] = useState(query.matches);
-  useEffect(() => {
-    const changed = () => setMatches(query.matches);
-    query.addEventListener("change", changed);
-    return () => query.removeEventListener("change", changed);
-  }, []);
-  return matches;
 }
 
 /** As the user set it up; empty for what is no file of a vault. */

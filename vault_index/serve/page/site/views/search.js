@@ -10,12 +10,14 @@ import { filtersOf } from "../query.js";
 import { go, hits as kept, link } from "../router.js";
 import { useSearch } from "../searching.js";
 import { Start, remember } from "../start.js";
-import { Empty, ErrorNote, Icon, copy, count, sentence } from "../ui.js";
+import { Empty, ErrorNote, Icon, Kbd, copy, count, sentence, useMedia } from "../ui.js";
 
 export const title = "Search";
 
 const ADDRESS_REST = 300;
 const ALWAYS_SHOWN = 3;  // the best hits, even where they are weak
+/** Has room for a document beside the hits. */
+const WIDE = matchMedia("(min-width: 1280px)");
 const CAN_HOVER = matchMedia("(hover: hover)");
 
 /** The field that was there before any module, until it is taken over. */
@@ -103,7 +105,8 @@ export default function Search({ params }) {
   const followed = ({ target }) => {
     if (target.closest("a[href^='#']")) leave(hitAt(target));
   };
-  const focus = useFocus(list, field, text, found);
+  const [selected, setSelected] = useState("");
+  const focus = useFocus(list, field, text, found, setSelected);
 
   const latest = useRef(act);
   latest.current = act;
@@ -112,7 +115,8 @@ export default function Search({ params }) {
     <${Hit} key=${hit.key} hit=${hit} query=${search.text} why=${explained}
       act=${(...done) => latest.current(...done)} />`), [found, params.all, explained]);
 
-  return html`<div class="page narrow search">
+  const split = useMedia(WIDE) && Boolean(text.trim());
+  return html`<div class=${split ? "search-split" : ""}><div class="page narrow search">
     <h1 class="unseen">Search</h1>
     <${Field} text=${text} field=${field} typed=${typed} put=${(next) => setQuery({ text: next, typed: true, caret: next.length })} clear=${() => change("")} down=${first} enter=${enter} />
     <${Filters} text=${text} change=${change} />
@@ -128,7 +132,20 @@ export default function Search({ params }) {
         ${hidden > 0 && search.refined && html`<p class="hits-foot">
           <button onClick=${() => put({ all: "1" })}>Show ${count(hidden, "weak hit")}</button></p>`}
         ${search.more && !hidden && html`<${More} more=${search.more} at=${results.length} />`}`}`}
-  </div>`;
+  </div>${split && html`<${Beside} any=${shown.length > 0} hit=${shown.find((hit) => hit.key === selected)} query=${search.text} />`}</div>`;
+}
+
+let preview = null;
+
+function Beside({ hit, any, query }) {
+  const [, loaded] = useState(preview);
+  const wanted = Boolean(hit);
+  useEffect(() => {
+    if (wanted && !preview) import("../preview.js").then((module) => loaded(preview = module), () => {});
+  }, [wanted]);
+  const Text = preview?.default;
+  return (hit || any) && html`<aside class="preview" aria-label="Selected hit">${hit && Text ? html`<${Text} hit=${hit} query=${query} />`
+    : html`<p class="dim">Select a hit with <${Kbd} keys="ArrowDown" /> to read it here.</p>`}</aside>`;
 }
 
 /**
@@ -159,7 +176,7 @@ function useAddress(params, { text, typed }, follow) {
 }
 
 /** Whoever comes back goes on where they were; and the focus goes with a hit that moves. */
-function useFocus(list, field, text, found) {
+function useFocus(list, field, text, found, select) {
   const at = useRef(null);
   const item = (key) => key && list.current?.querySelector(`[data-key="${CSS.escape(key)}"]`);
   const returns = useRef(Boolean(asked.left)).current;
@@ -178,7 +195,10 @@ function useFocus(list, field, text, found) {
     }
   }, [found]);
   return {
-    onfocusin: ({ target }) => { at.current = target.closest("[data-item]")?.dataset.key; },
+    onfocusin: ({ target }) => {
+      at.current = target.closest("[data-item]")?.dataset.key;
+      select(at.current);
+    },
     onfocusout: ({ relatedTarget }) => { if (relatedTarget) at.current = null; },
   };
 }
