@@ -60,7 +60,7 @@ function App({ about }) {
 
   useEffect(() => {
     const count = () => call("review", { limit: 1 }).then((found) => setWaiting(found.total), () => {});
-    const soon = setTimeout(count, 1200);
+    const soon = setTimeout(() => { count(); import("./palette.js").catch(() => {}); }, 1200);
     addEventListener("vault-index:reviewed", count);
     const stop = listen(({ event, data }) => {
       dispatchEvent(new CustomEvent("vault-index:changed", { detail: { event, data } }));

@@ -2,6 +2,7 @@
 
 import { h, html, useContext, useEffect, useRef, useState } from "./vendor/preact.js";
 import { ask, imageUrl } from "./api.js";
+import { Code, Formula } from "./code.js";
 import { link } from "./router.js";
 import { About, Button, Icon, copy } from "./ui.js";
 
@@ -100,7 +101,8 @@ function draw(node, context) {
       return h("div", { class: "scroll-x", tabindex: 0, role: "group", "aria-label": "Table" },
         h("table", props, inside()));
     case "pre":
-      return h("div", { class: "code" }, h("pre", { ...props, tabindex: 0 }, inside()), html`
+      return h("div", { class: "code" }, h("pre", { ...props, tabindex: 0 },
+        html`<${Code} text=${textOf(node)} lang=${attrs.lang?.toLowerCase()} />`), html`
         <p class="code-foot">${attrs.lang && html`<span>${attrs.lang}</span>`}
           <${Button} kind="quiet" icon="copy" aria-label="Copy the code" title="Copy"
             onClick=${() => copy(textOf(node), "The code")} /></p>`);
@@ -122,7 +124,7 @@ function draw(node, context) {
     case "callout":
       return callout(attrs, props, inside(), context);
     case "math":
-      return h("code", { ...props, class: `math ${attrs.display ? "display" : ""} ${props.class || ""}` }, inside());
+      return html`<${Formula} ...${props} text=${textOf(node)} display=${Boolean(attrs.display)} />`;
     case "tag":
       return h("a", { class: "tag", href: link("search", [], { q: `tag:${attrs.name}` }) }, inside());
     default:

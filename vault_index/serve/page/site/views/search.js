@@ -116,7 +116,7 @@ export default function Search({ params }) {
       act=${(...done) => latest.current(...done)} />`), [found, params.all, explained]);
 
   const split = useMedia(WIDE) && Boolean(text.trim());
-  return html`<div class=${split ? "search-split" : ""}><div class="page narrow search">
+  return html`<div class=${split ? "search-split" : null}><div class="page narrow search">
     <h1 class="unseen">Search</h1>
     <${Field} text=${text} field=${field} typed=${typed} put=${(next) => setQuery({ text: next, typed: true, caret: next.length })} clear=${() => change("")} down=${first} enter=${enter} />
     <${Filters} text=${text} change=${change} />
