@@ -89,8 +89,8 @@ class EmbeddingConfig:
     model: str = setting(
         "",
         "The name of the model; empty for the provider's default. With `local`, "
-        "`multilingual-e5-small` is for notes in languages other than English; "
-        "install it separately (docs/getting-started.md).",
+        "`multilingual-e5-small` is for notes in languages other than English, and `both` uses "
+        "it beside the default model; install it separately (docs/getting-started.md).",
     )
     base_url: str = setting(
         "", "URL of the server, such as `http://localhost:11434/v1`; empty for OpenAI."

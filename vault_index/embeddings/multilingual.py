@@ -14,14 +14,15 @@ import numpy as np
 
 from vault_index.embeddings.inference import (
     Array,
+    EnglishModel,
     checked,
     open_session,
     packed,
     unit_mean,
     windows,
 )
-from vault_index.embeddings.spaces import MULTILINGUAL, MULTILINGUAL_PACKAGE
-from vault_index.embeddings.wordpiece import CachedWords
+from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL, MULTILINGUAL_PACKAGE
+from vault_index.embeddings.wordpiece import ENGLISH_SHARE, CachedWords, english_share
 from vault_index.models import Vector
 
 _MAGIC = b"VIU1"
@@ -201,3 +202,31 @@ class MultilingualModel:
         found = vector - self._mean
         found -= _LANGUAGE_SHARE * (self._directions @ found) @ self._directions
         return found / np.linalg.norm(found)
+
+
+class BothModels:
+    """The English and the multilingual model: a vector is the vectors of both in a row.
+
+    So the cosine of two texts is the mean of their cosines by both models. A query in another
+    language gets zeros instead of its English vector, so only the multilingual one counts.
+    """
+
+    def __init__(self) -> None:
+        self._english, self._multilingual = EnglishModel(), MultilingualModel()
+
+    def embed(self, text: str) -> "Vector":
+        """Return the unit vector of a passage."""
+        return _joined(self._english.embed(text), self._multilingual.embed(text))
+
+    def embed_query(self, text: str) -> "Vector":
+        """Return the unit vector of a query."""
+        is_english = english_share(text) >= ENGLISH_SHARE
+        english = self._english.embed_query(text) if is_english else bytes(ENGLISH.dimensions)
+        return _joined(english, self._multilingual.embed_query(text))
+
+
+def _joined(english: "Vector", multilingual: "Vector") -> "Vector":
+    first = np.frombuffer(english, "i1").astype("<f4")
+    first /= np.linalg.norm(first) or 1.0
+    both = np.concatenate([first, np.frombuffer(multilingual, "<f4")])
+    return packed(both / np.linalg.norm(both))

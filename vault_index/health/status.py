@@ -66,11 +66,6 @@ _NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
 _ON_PURPOSE = {"redacted": "credentials", "left_out": "messages that are left out"}
 _SHOWN_ON_PURPOSE = 10
 _SAMPLE, _SAMPLE_CHARACTERS = 128, 400
-_ENGLISH_SHARE = 0.3
-"""A text with a lower share of English words counts as another language.
-
-Of English notes about programs, 2 % of the passages fall below.
-"""
 _RATE_SECONDS = 30
 """Approximate seconds over which a rate is measured."""
 _NOTICEABLE, _FEW = 0.1, 3  # one or two passages may be names and code
@@ -272,10 +267,10 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     """Return advice if a tenth of a sample is in a language that the model does not support."""
     if settings.provider != "local" or configured_space(settings) != ENGLISH:
         return ""
-    from vault_index.embeddings.wordpiece import english_share
+    from vault_index.embeddings.wordpiece import ENGLISH_SHARE, english_share
 
     shares = [english_share(text) for text in spread_texts(reader, _SAMPLE, _SAMPLE_CHARACTERS)]
-    foreign = sum(share < _ENGLISH_SHARE for share in shares)
+    foreign = sum(share < ENGLISH_SHARE for share in shares)
     if foreign < max(_NOTICEABLE * len(shares), _FEW):
         return ""
     from vault_index.embeddings.packages import install_multilingual
