@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
-from tests.page_real.browser import DESKTOP, PHONE, Reader, copied, refined, toast
-from tests.page_real.desk import memory
+from tests.page_real.browser import DESKTOP, PHONE, Reader, copied, looks, refined, toast
+from tests.page_real.desk import add_text, memory
 
 HERONS = Path(__file__).with_name("herons.md").read_text("utf-8")
 ARABIC = "# الطرفاء 🌳\n\n> اقتباس\n\n```python\nprint('hello')\n```\n\nThis paragraph is English.\n"
-EGRET, STORK = "80-memory/note/egret.md", "80-memory/note/stork.md"
+EGRET, STORK, COOT = (f"80-memory/note/{name}.md" for name in ("egret", "stork", "coot"))
 
 
 def chapter(number: int) -> str:
@@ -29,6 +29,7 @@ NOTES = {
     "changing.md": CHANGING,
     "arabic.md": ARABIC,
     EGRET: memory(1, "The egret stands in the water.", title="Egret"),
+    COOT: memory(3, "The coot swims.\n\n- [ ] ring it", title="Coot"),
     STORK: memory(2, "The stork stands in the water.", title="Stork"),
 }
 
@@ -212,6 +213,24 @@ def test_document_updates_when_its_file_changes(reader: Reader) -> None:
     file.unlink()
     expect(page.locator(".note.warn")).to_contain_text("The file no longer exists")
     expect(page.get_by_text("It says two.")).to_be_attached()
+
+
+def test_document_of_a_memory_is_edited_and_its_tasks_ticked(reader: Reader) -> None:
+    file = reader.world.vault / COOT
+    before = file.read_text()
+    page = read(reader, COOT)
+    page.get_by_role("checkbox").click()
+    expect(toast(page)).to_contain_text("Done.")
+    assert file.read_text().endswith("- [x] ring it\n")
+    toast(page).get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("checkbox")).not_to_be_checked()
+    assert file.read_text() == before
+    page.keyboard.press("i")
+    add_text(page, "It dives.\n")
+    assert looks(page) == []
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".doc-text")).to_contain_text("It dives.")
+    assert "It dives." in file.read_text()
 
 
 def test_document_of_a_memory_is_archived_deleted_and_restored(reader: Reader) -> None:

@@ -1,6 +1,6 @@
 /** Draws the tree that the server makes of a note's markdown: only elements that are named here, and no HTML of it. */
 
-import { h, html, useContext, useEffect, useRef, useState } from "./vendor/preact.js";
+import { h, html, useContext, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { ask, imageUrl } from "./api.js";
 import { Code, Formula } from "./code.js";
 import { link } from "./router.js";
@@ -36,12 +36,12 @@ const BROKEN = [55, 130];
  * @param {{ nodes: Array, document: { source: string, path: string }, lines?: [number, number], outline?: Array,
  * under?: number }} props the lines of the hit are marked: an element is that begins there, and holds no other block
  * that is. Headings go on from `under`, that of the page above it, whatever levels a note begins with or leaves out; of
- * a part of a note `outline` says what it stands below. Of an embedded note `inside` names the documents that embed it.
+ * a part of a note `outline` says what it stands below. Of an embedded note `inside` names the documents that embed it. `tick(line, box)` does a task, where it may be done.
  */
-export function Markdown({ nodes, document, lines, outline = [], under = 1, inside = [] }) {
+export function Markdown({ nodes, document, lines, outline = [], under = 1, inside = [], tick }) {
   const links = document.metadata?.links || [];
   const missing = new Set(links.filter((one) => one.missing).map(({ target }) => targetOf(target)));
-  const context = { document, lines, missing, inside, levels: levelsOf(nodes, outline, under) };
+  const context = { document, lines, missing, inside, tick, levels: levelsOf(nodes, outline, under) };
   return html`<div class="prose" dir="auto">${nodes.map((node) => draw(node, context))}</div>`;
 }
 
@@ -77,7 +77,8 @@ function breaks(children) {
 function draw(node, context) {
   if (typeof node === "string") return node;
   const [tag, attrs, ...children] = node;
-  const inside = () => children.map((child) => draw(child, context));
+  const below = tag === "li" ? { ...context, item: attrs.line } : context;
+  const inside = () => children.map((child) => draw(child, below));
   const props = placed(attrs, context, children);
   if (PLAIN.has(tag)) {
     if (tag === "ol" && attrs.start !== undefined) props.start = attrs.start;
@@ -119,8 +120,7 @@ function draw(node, context) {
     case "img":
       return html`<${Picture} ...${attrs} document=${context.document} />`;
     case "input":
-      return html`<input type="checkbox" disabled checked=${Boolean(attrs.checked)}
-        aria-label=${attrs.checked ? "done" : "to do"} />`;
+      return html`<${Task} checked=${Boolean(attrs.checked)} line=${context.item} tick=${context.tick} />`;
     case "callout":
       return callout(attrs, props, inside(), context);
     case "math":
@@ -130,6 +130,14 @@ function draw(node, context) {
     default:
       return h("span", {}, inside());
   }
+}
+
+/** The box of a task. Its file says whether it is done, also after somebody pressed it. */
+function Task({ checked, line, tick }) {
+  const box = useRef(null);
+  useLayoutEffect(() => { box.current.checked = checked; });
+  return html`<input type="checkbox" ref=${box} disabled=${!tick} checked=${checked}
+    aria-label=${checked ? "done" : "to do"} onChange=${({ target }) => tick(line, target)} />`;
 }
 
 /** One that its author folded is closed, unless what was found is in it. */

@@ -5,6 +5,7 @@ import { ask, call } from "../api.js";
 import { useKeys } from "../keys.js";
 import { Markdown, refLink } from "../markdown.js";
 import { propertiesOf } from "../properties.js";
+import { turnedTask } from "../tasks.js";
 import { documentLink, go, here, hits, link } from "../router.js";
 import { About, Button, Empty, ErrorNote, Icon, Loading, States, When, copy, sentence, toast, useAnswer, useMedia } from "../ui.js";
 
@@ -163,12 +164,34 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     heads[to]?.scrollIntoView();
   };
   const away = (address) => () => address && Object.assign(document.createElement("a"), { href: address }).click();
+  const [Editor, setEditor] = useState(null);
+  const edit = () => import("./review-edit.js").then((module) => setEditor(() => module.Edit), (error) => toast(sentence(error.message)));
+  const save = async (more, said = "It is saved.", undone = () => {}) => {
+    const done = await call("decide", { action: "edit", ref: [doc.path], source: [doc.source], ...more });
+    const [failed] = done.failed || [];
+    if (failed) throw Object.assign(new Error(failed.error), { hint: failed.hint, status: 409 });
+    dispatchEvent(new CustomEvent("vault-index:reviewed"));
+    toast(said, done.change ? ["Undo", () => undo(done.change).then(undone)] : undefined);
+    return true;
+  };
+  const tick = async (line, box) => {
+    const back = () => { box.checked = !box.checked; };
+    try {
+      const [file] = (await ask("memories", { files: [{ source: doc.source, path: doc.path }] })).results;
+      const text = turnedTask(file.text, line);
+      if (text === null) throw new Error("the file changed");
+      await save({ text, seen: [file.seen] }, box.checked ? "Done." : "To do again.", back);
+    } catch (refused) {
+      back();
+      toast(sentence(refused.message));
+    }
+  };
   useKeys("Document", {
     ...(!isSession && { n: ["next heading", () => step(1)], p: ["previous heading", () => step(-1)] }),
     ...(found && { "[": ["previous hit", () => found.step(-1)], "]": ["next hit", () => found.step(1)] }),
     ...(obsidian && { o: ["open in Obsidian", away(obsidian)] }),
     ...(editor && { e: ["open in the editor", away(editor)] }),
-    ...(isMemory && { h: ["history", () => go(versions)] }),
+    ...(isMemory && { h: ["history", () => go(versions)], i: ["edit", edit] }),
     t: ["timeline", () => go(timeline)],
     m: ["markdown or text", () => setRaw(!raw)],
     u: ["go back", () => history.back()],
@@ -226,7 +249,8 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
         <a class="button" href=${timeline}><${Icon} name="timeline" /><span>Timeline</span></a>
         <${Button} icon="copy" onClick=${copyLink}>Copy link<//>
         <${Button} icon="document" aria-pressed=${raw} onClick=${() => setRaw(!raw)}>Source<//>
-        ${isMemory && html`<a class="button" href=${versions}><${Icon} name="history" /><span>History</span></a>
+        ${isMemory && html`<${Button} icon="edit" onClick=${edit}>Edit<//>
+          <a class="button" href=${versions}><${Icon} name="history" /><span>History</span></a>
           ${doc.archived ? html`<${Button} icon="undo" onClick=${restore}>Restore<//>`
             : html`<${Button} icon="archive" onClick=${archive}>Archive<//>`}
           <${Button} icon="trash" onClick=${remove}>Delete<//>`}
@@ -244,11 +268,14 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
       ${raw ? reads.map((one) => html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`)
         : !nodes.length && !last.next ? html`<p class="dim">The document is empty.</p>`
         : !isSession ? reads.map((one, at) => html`
-          <${Markdown} key=${one.document.lines[0]} nodes=${parts[at]} document=${doc} lines=${lines} outline=${outline} />`)
+          <${Markdown} key=${one.document.lines[0]} nodes=${parts[at]} document=${doc} lines=${lines} outline=${outline}
+            tick=${isMemory && !gone ? tick : null} />`)
         : conversation && html`
           <${conversation.SessionText} read=${{ document: doc, nodes, outline: read.outline }} lines=${lines} />`}
       ${last.next && html`<${ReadOn} key=${last.next.ref} later=${later} />`}
     </article>
+    ${Editor && html`<${Editor} memory=${{ source: doc.source, path: doc.path }} close=${() => setEditor(null)}
+      save=${save} again=${() => {}} />`}
     ${wide ? html`<aside class="doc-side" aria-label="Around it">${outlined}${connections}</aside>` : connections}
   </div>`;
 }
