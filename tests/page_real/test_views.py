@@ -61,6 +61,15 @@ def sessions(page: Page) -> None:
     expect(page.locator(".sessions-list li .name")).to_have_count(2)
 
 
+def browse(page: Page) -> None:
+    page.get_by_role("link", name="Browse").click()
+    page.get_by_role("link", name="birds").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator(".browse-list li b")).to_have_text(["Herons", "Reeds"])
+
+
 def timeline(page: Page) -> None:
     page.keyboard.type("listens on port")
     refined(page, "listens on port")
@@ -97,6 +106,7 @@ def recall(page: Page) -> None:
 
 DRAWN: dict[Callable[[Page], None], str] = {
     search: ".hit .why",
+    browse: ".browse-list li",
     sessions: ".sessions-list li",
     timeline: ".anchor",
     review: ".review-memory h3",
@@ -146,6 +156,7 @@ def test_view_opened_before_signing_in_is_shown_afterwards(reader: Reader) -> No
 LOOKS = {
     "start": ("", "see .changed"),
     "hits": ("search?q=reeds -tag:x&why=1", "see .hit .why", "click #filters", "click .hit-head button"),
+    "browse": ("browse?source=vault&path=80-memory/note", "see .browse-list li"),
     "misspelled": ("search?q=northen shore", "see .hit"),
     "wrong query": ("search?q=reeds after:soon", "see [role=alert]"),
     "no hits": ("search?q=xylograph", "see .empty"),

@@ -9,6 +9,7 @@ import * as search from "./views/search.js";
 
 const PLACES = [
   { name: "search", label: "Search", icon: "search", key: "s" },
+  { name: "browse", label: "Browse", icon: "folder", key: "b" },
   { name: "sessions", label: "Sessions", icon: "sessions", key: "e" },
   { name: "review", label: "Review", icon: "review", key: "r" },
   { name: "recall", label: "Recall", icon: "recall", key: "c" },
@@ -17,7 +18,7 @@ const PLACES = [
 ];
 const MODULES = {
   __proto__: null,
-  doc: "document", sessions: "sessions", timeline: "timeline", review: "review", history: "history",
+  doc: "document", browse: "browse", sessions: "sessions", timeline: "timeline", review: "review", history: "history",
   recall: "recall", health: "health", tokens: "tokens",
 };
 const loaded = Object.assign(Object.create(null), { search });
