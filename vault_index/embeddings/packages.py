@@ -42,6 +42,11 @@ def install_multilingual() -> str:
     return f"{build} && {_add(f'{folder}/dist/vault_indexer_multilingual-*.whl', folder)}"
 
 
+def install(package: str) -> str:
+    """Return the command that adds a package to this installation."""
+    return _add(package, shlex.quote(_clone() or DISTRIBUTION))
+
+
 def _clone() -> str | None:
     """Return the folder this program was installed from; None if from a package index."""
     try:

@@ -76,10 +76,10 @@ def place(record: Mapping[str, Any]) -> str:
 
 
 def short_path(path: str, width: int) -> str:
-    """Return a path without its middle folders if it is longer than `width` characters."""
+    """Return a path of at most `width` characters: without middle folders, or cut in its name."""
     first, name = path.partition("/")[0], path.rpartition("/")[2]
-    forms = (path, f"{first}/…/{name}", f"…/{name}")
-    return next((one for one in forms if len(one) <= width), min(forms, key=len))
+    cut = f"{name[: width // 2 - 1]}…{name[-width // 2 :]}"
+    return next(one for one in (path, f"{first}/…/{name}", f"…/{name}", cut) if len(one) <= width)
 
 
 def passage(text: str, spans: Spans, budget: float) -> tuple[str, Spans]:

@@ -13,6 +13,7 @@ from vault_index.results.sessions import Resume
 from vault_index.store.documents import Order, documents_by_name, documents_page
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
+from vault_index.times import local_day
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 """An id that cannot be read as a command-line option."""
@@ -77,7 +78,10 @@ def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Store
         if total == 1:
             return found[0]
         if found:
-            ids = ", ".join(f"{one.uid[:13]} ({one.title})" for one in found)
+            ids = ", ".join(
+                f"{one.uid[:13]} ({one.title}, {client_of(one)}, {local_day(one.updated)})"
+                for one in found
+            )
             more = f" and {total - len(found)} more" if total > len(found) else ""
             raise UsageError(f"{total} sessions match {ref!r}", f"use the id of one: {ids}{more}")
     hint = "list sessions: vault-index sessions"
