@@ -95,6 +95,20 @@ def test_document_shows_what_obsidian_shows(reader: Reader) -> None:
     expect(text.locator(".embedded")).to_contain_text("Wide.")
 
 
+def test_document_links_are_drawn_and_listed(reader: Reader) -> None:
+    page = read(reader, "birds/cranes.md")
+    page.keyboard.press("v")
+    nodes = page.locator(".graph a")
+    expect(nodes).to_have_count(3)  # also the pond, which only the herons link to
+    expect(page.locator(".graph line")).to_have_count(3)
+    page.get_by_text("3 documents as a list").click()
+    expect(page.locator(".graph-list li").first).to_contain_text("linked with Herons")
+    assert looks(page) == []
+    page.get_by_role("link", name="Pond", exact=True).first.press("Enter")
+    is_at(page, "Pond", "birds/pond/pond.md")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_document_tables_scroll_and_break_no_word(reader: Reader, size: ViewportSize) -> None:
     page = read(reader, "birds/herons.md", size=size)

@@ -16,11 +16,14 @@ from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.merge import merge_texts
 from vault_index.page import tokens
 from vault_index.page.images import read_image
+from vault_index.query.links import links_around
 from vault_index.runtime import Runtime
 from vault_index.store.documents import folder_counts, tag_counts, value_counts
 from vault_index.store.state import State
 from vault_index.version import __version__
 
+_MOST_AROUND = 50
+"""Maximum number of documents in the picture of links."""
 _MOST_VALUES = 5_000
 """Maximum number of values of one filter, and of folders."""
 
@@ -56,6 +59,8 @@ def answer(
             return _sent(home)
         case "values":
             return _values(runtime)
+        case "around":
+            return _around(runtime, str(params.get("ref")), str(params.get("source")))
     raise NotFoundError("unknown path", "see docs/serve.md")
 
 
@@ -90,6 +95,19 @@ def _sent(home: Home) -> dict[str, Any]:
     names = ("day", "endpoint", "model", "documents", "queries", "texts", "tokens")
     with closing(State(home.state_db)) as state:
         return {"results": [dict(zip(names, row, strict=True)) for row in state.spent(-1)]}
+
+
+def _around(runtime: Runtime, ref: str, source: str) -> dict[str, Any]:
+    """Return the documents around one, which is the first, and their links as pairs of indexes."""
+    with runtime.pool.lend() as connections:
+        document = runtime.resolve(connections, ref, (source,)).document
+        found, edges = links_around(connections.reader, document, _MOST_AROUND)
+    index = {one.id: at for at, one in enumerate(found)}
+    rows = [
+        {"source": one.source, "path": one.path, "title": one.title, "kind": one.kind}
+        for one in found
+    ]
+    return {"results": rows, "links": sorted((index[a], index[b]) for a, b in edges)}
 
 
 def _values(runtime: Runtime) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from vault_index.models import Link
-from vault_index.store.documents import aliases_of, documents_by_key
+from vault_index.store.documents import aliases_of, documents_by_key, links_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.related import Called, documents_called, links_to
@@ -51,6 +51,23 @@ def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
         for link in links
         if named.resolve(link.target, (link.source,), link.path) == document.id
     }
+
+
+def links_around(
+    reader: IndexReader, document: StoredDocument, most: int
+) -> tuple[list[StoredDocument], set[tuple[int, int]]]:
+    """Return up to `most` documents within two links of one, nearest first, and their links."""
+    found, ring, edges = {document.id: document}, [document], set[tuple[int, int]]()
+    for _ in range(2):
+        around = set[int]()
+        for one in ring:
+            to, back = linked_from(reader, one, links_of(reader, one.id)), linking_to(reader, one)
+            edges |= {(one.id, other) for other in to} | {(other, one.id) for other in back}
+            around |= to | back
+        new = documents_by_key(reader, sorted(around - found.keys())[: most - len(found)])
+        ring = list(new.values())
+        found |= new
+    return list(found.values()), {(a, b) for a, b in edges if a != b and {a, b} <= found.keys()}
 
 
 def linked(reader: IndexReader, target: str, sources: Collection[str]) -> StoredDocument | None:

@@ -166,6 +166,8 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
   const away = (address) => () => address && Object.assign(document.createElement("a"), { href: address }).click();
   const [Editor, setEditor] = useState(null);
   const edit = () => import("./review-edit.js").then((module) => setEditor(() => module.Edit), (error) => toast(sentence(error.message)));
+  const [Graph, setGraph] = useState(null);
+  const graph = () => import("../graph.js").then((module) => setGraph(() => module.default), (error) => toast(sentence(error.message)));
   const save = async (more, said = "It is saved.", undone = () => {}) => {
     const done = await call("decide", { action: "edit", ref: [doc.path], source: [doc.source], ...more });
     const [failed] = done.failed || [];
@@ -193,6 +195,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     ...(editor && { e: ["open in the editor", away(editor)] }),
     ...(isMemory && { h: ["history", () => go(versions)], i: ["edit", edit] }),
     t: ["timeline", () => go(timeline)],
+    v: ["links around it", graph],
     m: ["markdown or text", () => setRaw(!raw)],
     u: ["go back", () => history.back()],
     Backspace: ["go back", () => history.back()],
@@ -247,6 +250,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
         ${obsidian && html`<a class="button" href=${obsidian}><${Icon} name="external" /><span>Obsidian</span></a>`}
         ${editor && html`<a class="button" href=${editor}><${Icon} name="edit" /><span>Editor</span></a>`}
         <a class="button" href=${timeline}><${Icon} name="timeline" /><span>Timeline</span></a>
+        <${Button} icon="link" onClick=${graph}>Links<//>
         <${Button} icon="copy" onClick=${copyLink}>Copy link<//>
         <${Button} icon="document" aria-pressed=${raw} onClick=${() => setRaw(!raw)}>Source<//>
         ${isMemory && html`<${Button} icon="edit" onClick=${edit}>Edit<//>
@@ -274,6 +278,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
           <${conversation.SessionText} read=${{ document: doc, nodes, outline: read.outline }} lines=${lines} />`}
       ${last.next && html`<${ReadOn} key=${last.next.ref} later=${later} />`}
     </article>
+    ${Graph && html`<${Graph} document=${doc} close=${() => setGraph(null)} />`}
     ${Editor && html`<${Editor} memory=${{ source: doc.source, path: doc.path }} close=${() => setEditor(null)}
       save=${save} again=${() => {}} />`}
     ${wide ? html`<aside class="doc-side" aria-label="Around it">${outlined}${connections}</aside>` : connections}
