@@ -43,6 +43,7 @@ def test_program_alone_in_a_pipe_prints_a_summary(environ: dict[str, str]) -> No
     summary = vx(environ=environ).stdout
     assert "documents: 3" in summary
     assert "to_review: 0" in summary
+    assert "to review  0" in vx("summary", "--human", environ=environ).stdout
 
 
 def test_uninstall_leaves_the_vault_and_the_state(

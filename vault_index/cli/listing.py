@@ -22,7 +22,7 @@ from vault_index.errors import NotFoundError, UsageError
 from vault_index.fields import KINDS, SORTS
 from vault_index.output.text import when
 
-_PROBLEMS = 5
+_PROBLEMS = 3
 """Problems that the summary names."""
 _CHOICES = 200
 """The latest sessions, from which `resume` lets the user choose."""
@@ -82,14 +82,14 @@ def run_status(options: Options, args: dict[str, Any]) -> None:
 def run_summary(options: Options, args: dict[str, Any]) -> None:
     """Print what is indexed, how many memories wait for review, and the first problems."""
     state = call(options, "status", args)
-    index, problems = state["index"], state["problems"]
+    index = state["index"]
     answer = {
         "documents": index["documents"],
         "sources": [{key: one[key] for key in ("name", "documents")} for one in state["sources"]],
         "pending": index["pending"],
         "daemon": "running" if state["daemon"]["running"] else "not running",
         "to_review": call(options, "review", {"limit": 1})["total"],
-        "problems": [one["message"] for one in problems[:_PROBLEMS]],
+        "problems": state["problems"][:_PROBLEMS],
         "next": "vault-index search WORDS, vault-index status, vault-index --help",
     }
     show(options, "summary", answer)

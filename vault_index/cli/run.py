@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from itertools import pairwise
 
 from vault_index.cli.commands import GROUPS
@@ -61,7 +62,7 @@ def _command(arguments: list[str]) -> int:
     flags = _flags(arguments)
     found = find_command(arguments)
     if not found.word and not {"--version", "--help", "-h"} & set(flags):
-        terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        terminal = sys.stdin.isatty() and sys.stdout.isatty() and find_spec("prompt_toolkit")
         words = ["search", "--interactive"] if terminal else ["summary"]
         found = find_command([*words, *arguments])
     if "--version" in flags:
