@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Protocol
 
 from vault_index.config.schema import EmbeddingConfig
-from vault_index.embeddings import wordpiece
 from vault_index.embeddings.spaces import BOTH, ENGLISH, check_model
 from vault_index.errors import EmbedderRefused
 from vault_index.models import Vector, VectorSpace
@@ -74,7 +73,6 @@ class LocalEmbedder:
             if self._model is None or time.monotonic() - self._used_at < unused:
                 return False
             self._model = None
-            wordpiece.release()
             return True
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ from vault_index.embeddings.inference import (
 )
 from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL, MULTILINGUAL_PACKAGE
 from vault_index.embeddings.wordpiece import ENGLISH_SHARE, CachedWords, english_share
-from vault_index.models import Vector
+from vault_index.models import INT8_SCALE, Vector
 
 _MAGIC = b"VIU1"
 _HEAD = struct.Struct("<4s4if")
@@ -226,7 +226,6 @@ class BothModels:
 
 
 def _joined(english: "Vector", multilingual: "Vector") -> "Vector":
-    first = np.frombuffer(english, "i1").astype("<f4")
-    first /= np.linalg.norm(first) or 1.0
-    both = np.concatenate([first, np.frombuffer(multilingual, "<f4")])
+    first, other = np.frombuffer(english, "i1") / INT8_SCALE, np.frombuffer(multilingual, "<f4")
+    both = np.concatenate([first, other])
     return packed(both / np.linalg.norm(both))

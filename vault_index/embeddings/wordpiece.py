@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from threading import Lock
 
 from vault_index.embeddings.spaces import ENGLISH
 from vault_index.models import VectorSpace
@@ -144,20 +143,6 @@ def read_pieces() -> list[str]:
     return (MODEL / "vocab.txt").read_text("utf-8").splitlines()
 
 
-_reading = Lock()
-
-
-def vocabulary() -> WordPiece:
-    """Return the vocabulary of the local model, loaded once; other threads wait."""
-    with _reading:
-        return _vocabulary()
-
-
-@cache
-def _vocabulary() -> WordPiece:
-    return WordPiece(read_pieces())
-
-
 def known_share(space: VectorSpace, text: str) -> float:
     """Return how well the model knows the language of a text, from 0 to 1.
 
@@ -166,11 +151,6 @@ def known_share(space: VectorSpace, text: str) -> float:
     """
     share = min(english_share(text) / ENGLISH_SHARE, 1.0) if space == ENGLISH else 1.0
     return max(share, _PLAIN_SHARE) if text.isascii() else share
-
-
-def release() -> None:
-    """Free the vocabulary."""
-    _vocabulary.cache_clear()
 
 
 def is_english(word: str) -> bool:

@@ -161,8 +161,8 @@ class Searcher:
     def _hints(self, answer: Answer, options: SearchOptions) -> Iterator[str]:
         query = answer.query
         yield from also_searched(query)
-        unread = query.terms and query.vector is None and options.mode == "hybrid"
-        if unread and not query.degraded and not _told:
+        unread = query.terms and query.vector is None and not query.degraded
+        if unread and options.mode == "hybrid" and not _told:
             from vault_index.embeddings.packages import use_multilingual  # late: needed once
 
             _told.append("model")
