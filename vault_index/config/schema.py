@@ -331,12 +331,19 @@ class ServeConfig:
     rate: int = setting(
         100, "Requests per second for each token; twice as many in a burst.", low=1, high=100_000
     )
-    editor: str = setting(
-        "vscode://file{path}:{line}",
-        "Link from the page to your editor, with `{path}` and `{line}`.",
-    )
     max_body_bytes: int = setting(
         1_048_576, "Maximum request size, in bytes.", low=1, high=4_194_304
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PageConfig:
+    """The page of `serve`: `[page]`."""
+
+    editor: str = setting(
+        "vscode",
+        "The editor in which the page opens notes: vscode, vscodium, cursor, windsurf, zed, "
+        "sublime, idea, textmate or obsidian; or an address with `{path}` and `{line}`.",
     )
 
 
@@ -358,6 +365,7 @@ class Config:
     )
     agents: AgentsConfig = field(default_factory=AgentsConfig)
     serve: ServeConfig = field(default_factory=ServeConfig)
+    page: PageConfig = field(default_factory=PageConfig)
     configured: frozenset[str] = frozenset()
     """Clients with a section in the file or the environment: the user knows that they are indexed.
     """

@@ -73,7 +73,7 @@ def _about(home: Home, caller: Caller) -> dict[str, Any]:
     return {
         "version": __version__,
         "name": caller.name,
-        "editor": config.serve.editor,
+        "editor": config.page.editor,
         "sources": sources,
     }
 

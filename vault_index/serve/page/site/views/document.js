@@ -2,6 +2,7 @@
 
 import { html, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { ask, call } from "../api.js";
+import { editorLink } from "../editors.js";
 import { useKeys } from "../keys.js";
 import { Markdown, refLink } from "../markdown.js";
 import { propertiesOf } from "../properties.js";
@@ -150,7 +151,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
   const outline = conversation ? conversation.outlineOf(nodes)
     : read.outline.filter((one, at) => !(at === 0 && one.text === doc.title));
   const obsidian = facts.link?.startsWith("obsidian://") ? facts.link : "";
-  const editor = editorLink(about, doc, goal || 1);
+  const editor = ownEditor(about, doc, goal || 1);
   const around = [doc.source, ...doc.path.split("/")];
   const timeline = link("timeline", [], { ref: doc.path, source: doc.source });
   const versions = link("history", around);
@@ -380,12 +381,10 @@ function Connections({ document: doc }) {
         ${relation === "near" && html`<span class="dim small" title="similarity in meaning">${Math.round(one.cosine * 100)} %</span>`}</li>`)}</ul></section>`)}</div>`;
 }
 
-/** As the user set it up; empty for what is no file of a vault. */
-function editorLink(about, doc, line) {
+/** Empty for what is no file of a vault. */
+function ownEditor(about, doc, line) {
   const root = about.sources.find((one) => one.name === doc.source && one.kind === "vault")?.path;
-  if (!root || !/^[a-z][a-z\d+.-]*:/i.test(about.editor) || /^(?:javascript|data|vbscript):/i.test(about.editor)) return "";
-  const path = `${root}/${doc.path}`.split("/").map(encodeURIComponent).join("/");
-  return about.editor.replaceAll("{path}", () => path).replaceAll("{line}", line);
+  return root ? editorLink(about.editor, `${root}/${doc.path}`, line) : "";
 }
 
 const textOf = (node) => (typeof node === "string" ? node : node.slice(2).map(textOf).join(""));
