@@ -51,6 +51,7 @@ test-attacks: $(READY)
 
 # The page in a real Chromium (CHROMIUM_BIN, or Debian's) by Playwright (120 MB), with axe for what screen readers need.
 test-page: $(READY) $(VENV)/playwright $(NPM)/page/installed
+	node --test tests/page_js
 	$(PAGE) -m "browser and not attack" tests/page_real
 
 test-page-attacks: $(READY) $(VENV)/playwright $(NPM)/page/installed

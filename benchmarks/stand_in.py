@@ -14,7 +14,7 @@ import numpy as np
 from vault_index.api import VaultIndex
 from vault_index.embeddings.inference import Array, EnglishModel, as_int8
 from vault_index.embeddings.spaces import ENGLISH
-from vault_index.embeddings.wordpiece import vocabulary
+from vault_index.embeddings.wordpiece import WordPiece, read_pieces
 from vault_index.models import INT8_SCALE, Vector
 
 _RARE = 1e-3
@@ -34,7 +34,7 @@ class StandIn:
     def __init__(self, sample: Sequence[str], passages: Sequence[str]) -> None:
         """Learn from `sample` how common pieces are; the model embeds `passages`, typical texts."""
         self._model = EnglishModel()
-        self._ids = vocabulary().ids
+        self._ids = WordPiece(read_pieces()).ids
         counts = np.bincount(np.concatenate([self._ids(text) for text in sample]), minlength=2**15)
         self._weights = (_RARE / (_RARE + counts / counts.sum())).astype("<f4")
         self._rows = np.empty((2**15, ENGLISH.dimensions), "<f4")

@@ -29,6 +29,8 @@ _VARYING = (
         re.compile(r"(?<=,)[01](\.\d+)?(?=,)|(?<=score: )[01](\.\d+)?|(?<=seconds: )[\d.]+"),
         "NUMBER",
     ),
+    (re.compile(r"^[01]\.\d\d(?=  )", re.MULTILINE), "0.00"),
+    (re.compile(r"\b\d+ ms\b|\b[\d.]+ s\b"), "0 ms"),
     (re.compile(r'(?<=token=")[0-9a-f]{16}(?=")'), "TOKEN"),
 )
 

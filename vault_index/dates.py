@@ -197,8 +197,9 @@ def _period(words: str, today: date, *, first: bool) -> date | None:
     if first and (match := _THIS.fullmatch(words)):
         return _this(match[1], today, following=False, first=True)
     if match := _END_OF.fullmatch(words):
-        following = (match[1] or match[3]) == "next "
-        return _this(match[2] or "quarter", today, following=following, first=first)
+        return _this(
+            match[2] or "quarter", today, following="next " in match.group(1, 3), first=first
+        )
     return None
 
 

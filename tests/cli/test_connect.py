@@ -177,9 +177,6 @@ def test_agent_status_reports_untrusted_codex_hooks(user: Path, capsys: Out) -> 
     assert answer(capsys, "agent", "status", "codex")["results"][0]["trusted"] is True
 
 
-# --- the command that hooks call -----------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def shop(home: Path, vault: Path, tmp_path: Path) -> Path:
     """A project with one memory."""

@@ -156,15 +156,12 @@ def test_main_prints_version_and_help_to_stdout(capsys: Out) -> None:
     assert version.startswith("vault-index 0.")
     assert all(f"\n{part} " in version for part in ("Python", "SQLite", "sqlite-vec", "model"))
     assert main(["search", "-h"]) == 0
-    assert "usage: vault-index search [OPTION…] QUERY" in capsys.readouterr().out
+    assert "usage: vault-index search [OPTION…] [QUERY" in capsys.readouterr().out
     assert main(["config", "--help"]) == 0
     assert "config delete" in capsys.readouterr().out
-    assert main([]) == 2
+    assert main([]) == 4
     out, err = capsys.readouterr()
-    assert (out, "vault-index --help" in err) == ("", True)
-
-
-# --- as a process ------------------------------------------------------------------------------------------------
+    assert (out, "vault-index init" in err) == ("", True)
 
 
 def test_main_ignores_a_closed_output_pipe() -> None:

@@ -84,9 +84,6 @@ def test_network_modules_do_not_import_http_clients() -> None:
             assert not {"request", "urllib.request"} & set(names), module
 
 
-# --- seen from outside -----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file where every process logs its socket calls."""

@@ -82,9 +82,6 @@ def test_sessions_file_resolves_relative_paths(
             assert ("ses_a" in found, len(found) == 1) == (True, arguments != ["--file", "app.py"])
 
 
-# --- resume ----------------------------------------------------------------------------------------------------------
-
-
 def test_resume_prints_a_shell_command(told: Any, index: VaultIndex, capsys: Out) -> None:
     assert told("resume", "fix", "login") == "opencode -s ses_login\n"
     assert json.loads(told("resume", "ses_login", "--json"))["command"] == ["opencode", "-s", "ses_login"]
@@ -120,9 +117,6 @@ def test_resume_exec_reports_a_missing_program_or_folder(
     said = capsys.readouterr().err
     assert "does not exist: /home/user/api" in said
     assert "opencode -s ses_login" in said
-
-
-# --- agents ----------------------------------------------------------------------------------------------------------
 
 
 def memory_list(index: VaultIndex, **arguments: Any) -> str:

@@ -101,9 +101,6 @@ def say(path: Path, *data: bytes) -> list[dict[str, Any]]:
         return [json.loads(line) for line in connection.makefile("rb")]
 
 
-# --- answers ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("server")
 def test_client_receives_the_response_for_any_text(path: Path) -> None:
     with client_at(path) as client:
@@ -177,9 +174,6 @@ def test_server_finishes_the_work_of_a_client_that_left(path: Path, serve: Serve
     assert done.wait(PATIENCE)
 
 
-# --- many clients ----------------------------------------------------------------------------------------------------
-
-
 def test_server_refuses_a_client_over_the_limit_as_busy(path: Path, serve: Serve) -> None:
     serve(max_clients=2)
     with client_at(path) as one, client_at(path) as other:
@@ -188,9 +182,6 @@ def test_server_refuses_a_client_over_the_limit_as_busy(path: Path, serve: Serve
         assert say(path)[0]["error"]["code"] == "busy"
         assert ping(path) is None
     until(lambda: ping(path))
-
-
-# --- invalid requests ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("server")
@@ -227,9 +218,6 @@ def test_server_drops_an_idle_client(path: Path, serve: Serve) -> None:
     serve(idle_seconds=0.05)
     with raw(path) as connection:
         assert connection.recv(1) == b""
-
-
-# --- false or silent daemons -----------------------------------------------------------------------------------------
 
 
 def test_connect_finds_no_daemon_without_a_live_socket(path: Path) -> None:

@@ -23,9 +23,6 @@ def codes(world: World) -> list[str]:
     return [problem["code"] for problem in world.ask("status")["problems"]]
 
 
-# --- one daemon for all ----------------------------------------------------------------------------------------------
-
-
 def test_daemon_answers_and_follows_the_files(running: World) -> None:
     assert running.found("aardvark") == {"a.md"}
     running.write("deep/er/b.md", "the buffalo")
@@ -57,9 +54,6 @@ def test_daemon_repairs_its_own_index(running: World) -> None:
     repaired = running.ask("repair")
     assert (repaired["healthy"], [problem["code"] for problem in repaired["fixed"]]) == (True, ["terms"])
     assert running.found("aardvark") == {"a.md"}
-
-
-# --- its beginning and its end ---------------------------------------------------------------------------------------
 
 
 def test_daemon_refuses_a_second_one_and_stops_on_sigterm(world: World) -> None:
@@ -119,9 +113,6 @@ def test_daemon_takes_over_after_a_killed_one_that_doctor_names(world: World) ->
     assert codes(world) == []
     assert world.ask("doctor")["healthy"]
     assert world.found("buffalo") == {"b.md"}
-
-
-# --- settings, sources and watches that change -----------------------------------------------------------------------
 
 
 def test_daemon_reloads_a_valid_configuration_on_sighup(world: World, tmp_path: Path) -> None:

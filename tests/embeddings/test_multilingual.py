@@ -1,3 +1,4 @@
+import math
 import os
 import shutil
 import struct
@@ -6,15 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.api.vaults import indexed
+from vault_index import VaultIndex
 from vault_index.config import EmbeddingConfig
+from vault_index.config.edit import set_value
 from vault_index.embeddings import open_embedder
 from vault_index.embeddings.local import LocalEmbedder
 from vault_index.embeddings.packages import install_multilingual
-from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL, MULTILINGUAL_PACKAGE
+from vault_index.embeddings.spaces import BOTH, ENGLISH, MULTILINGUAL, MULTILINGUAL_PACKAGE
 from vault_index.errors import EmbedderRefused
 from vault_index.models import Vector
+from vault_index.query.ranking.confidence import scale_of
 
 CONFIG = EmbeddingConfig(model="multilingual-e5-small")
+TOGETHER = EmbeddingConfig(model="both")
 SPEC = find_spec(MULTILINGUAL_PACKAGE)
 built = pytest.mark.skipif(SPEC is None, reason="the multilingual model is not installed: make multilingual")
 TEXTS = [
@@ -38,9 +44,9 @@ def cosine(left: Vector, right: Vector) -> float:
 
 def test_open_embedder_names_the_command_to_install_the_multilingual_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.embeddings.spaces.find_spec", lambda name: None)
-    for space in (None, MULTILINGUAL):
+    for config, space in ((CONFIG, None), (CONFIG, MULTILINGUAL), (TOGETHER, None), (CONFIG, BOTH)):
         with pytest.raises(EmbedderRefused, match="not installed") as caught:
-            open_embedder(CONFIG, space)
+            open_embedder(config, space)
         assert install_multilingual() in caught.value.hint
     english = open_embedder(CONFIG, ENGLISH)  # works while the vectors of the other model wait for it
     assert english is not None
@@ -108,3 +114,39 @@ def test_multilingual_refuses_files_that_differ_from_the_recipe(
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(CONFIG).embed(["text"])
     assert "reinstall" in caught.value.hint
+
+
+@built
+@pytest.mark.parametrize(
+    ("question", "english"),
+    [("When is the database backed up?", 1), ("Wann wird die Datenbank gesichert?", 0), ("数据库什么时候备份？", 0)],
+)
+def test_both_models_give_the_mean_of_their_cosines_or_that_of_the_one_that_reads_the_query(
+    embedder: LocalEmbedder, question: str, english: int
+) -> None:
+    both, alone = LocalEmbedder(TOGETHER), LocalEmbedder(EmbeddingConfig())
+    asked = both.embed_query(question)
+    factor, scale = scale_of(BOTH, asked)
+    assert (scale == scale_of(MULTILINGUAL, asked)[1]) == (not english)
+    for text in TEXTS[:2]:
+        by_multilingual = cosine(embedder.embed_query(question), embedder.embed([text])[0])
+        one, other = (struct.unpack("<384b", vector) for vector in alone.embed([question, text]))
+        by_english = sum(a * b for a, b in zip(one, other, strict=True)) / math.hypot(*one) / math.hypot(*other)
+        expected = (by_english + by_multilingual) / 2 if english else by_multilingual
+        assert factor * cosine(asked, both.embed([text])[0]) == pytest.approx(expected, abs=0.005)
+
+
+@built
+def test_both_models_replace_the_english_one_that_answers_until_their_vectors_are_complete(tmp_path: Path) -> None:
+    notes = {"backup.md": TEXTS[0], "bread.md": "The dough has to rise overnight."}
+    with indexed(tmp_path, notes, provider="local") as index:
+        set_value(index.home, "embedding.model", "both")
+    with VaultIndex.open(index.home) as index:
+        assert (index.embed_plan().chunks, index.status().embedder.model) == (2, ENGLISH.model)
+        assert index.search("When is the database copied?").results[0].path == "backup.md"
+        index.embed()
+        assert index.status().embedder.model == BOTH.model
+        found = [
+            index.search(asked).results[0] for asked in ("When is the backup?", "Wann wird die Datenbank gesichert?")
+        ]
+        assert [hit.path for hit in found] == ["backup.md"] * 2

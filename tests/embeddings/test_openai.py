@@ -49,9 +49,6 @@ def numbers(vector: Vector) -> tuple[float, ...]:
     return struct.unpack(f"<{len(vector) // 4}f", vector)
 
 
-# --- valid replies ---------------------------------------------------------------------------------------------
-
-
 def test_openai_embedder_sends_all_texts_in_one_request(server: EmbeddingServer, open_it: Open) -> None:
     vectors = open_it().embed(["one", "two", "three"])
     assert [numbers(v) for v in vectors] == [
@@ -122,9 +119,6 @@ def test_openai_embedder_answers_for_a_model_being_replaced(server: EmbeddingSer
     assert embedder.space == space
     assert len(embedder.embed_query("text")) == 512 * 4
     assert server.requests[0].body["model"] == "text-embedding-3-small"
-
-
-# --- retries ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -199,9 +193,6 @@ def test_openai_embedder_close_ends_a_retry_wait(server: EmbeddingServer, monkey
     assert len(server.requests) == 1
 
 
-# --- refusals and garbage --------------------------------------------------------------------------------------
-
-
 def test_openai_embedder_does_not_retry_a_refusal(server: EmbeddingServer, open_it: Open) -> None:
     refusals = {
         failures.unauthorized: ("does not accept the API key", "api_key_env"),
@@ -231,9 +222,6 @@ def test_openai_embedder_names_a_wrong_setting(server: EmbeddingServer, open_it:
     assert "embedding.model" in unknown.value.hint
 
 
-# --- secrets ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("failure", [failures.unauthorized, failures.repeats_input, failures.server_error])
 def test_openai_embedder_keeps_key_and_text_out_of_errors_and_logs(
     server: EmbeddingServer, open_it: Open, caplog: pytest.LogCaptureFixture, failure: Failure
@@ -252,9 +240,6 @@ def test_openai_embedder_keeps_key_and_text_out_of_errors_and_logs(
         assert error.__suppress_context__
         assert KEY not in seen
         assert "private" not in seen
-
-
-# --- proxies ---------------------------------------------------------------------------------------------------
 
 
 def test_openai_embedder_skips_the_proxy_for_a_local_server(

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.tables import tables
-from vault_index.embeddings.wordpiece import WordPiece
+from vault_index.embeddings.spaces import BOTH, ENGLISH
+from vault_index.embeddings.wordpiece import WordPiece, known_share
 
 CASES = tables(__file__)
 
@@ -43,9 +44,10 @@ def test_wordpiece_accepts_a_lone_surrogate(pieces: WordPiece) -> None:
     assert pieces.ids("a \ud83d b") == pieces.ids("a b")
 
 
-def test_wordpiece_known_share_measures_language_coverage(pieces: WordPiece) -> None:
-    assert pieces.known_share("Where is the configuration of the daemon?") > 0.8
-    assert 0.3 < pieces.known_share("Wo liegt die Konfiguration des Hintergrundprogramms?") < 0.9
+def test_known_share_measures_how_well_the_english_model_knows_a_language() -> None:
+    assert known_share(ENGLISH, "Where is the configuration of the daemon?") == 1.0
+    assert 0.1 < known_share(ENGLISH, "Wo liegt die Konfiguration des Hintergrundprogramms für Öl?") < 0.9
     for text in ("Πού βρίσκονται οι ρυθμίσεις;", "การตั้งค่าอยู่ที่ไหน", "أين توجد الإعدادات؟", "設定はどこですか"):
-        assert pieces.known_share(text) < 0.1
-    assert pieces.known_share("2026-11-22") == pieces.known_share("") == 1.0
+        assert known_share(ENGLISH, text) < 0.1
+        assert known_share(BOTH, text) == 1.0
+    assert known_share(ENGLISH, "2026-11-22") == known_share(ENGLISH, "") == 1.0

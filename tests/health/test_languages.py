@@ -1,10 +1,11 @@
-"""`init`, `status` and `doctor` advise the multilingual model when notes are not in English."""
+"""`init`, `status`, `doctor` and search advise the multilingual model for other languages than English."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from tests.api.vaults import indexed
 from vault_index import VaultIndex
 from vault_index.cli import main
 from vault_index.config.edit import set_value
@@ -47,3 +48,13 @@ def test_init_gives_no_advice_for_english_or_few_notes(
     tmp_path: Path, capsys: Output, german: int, notes: int, told: bool
 ) -> None:
     assert ("not English" in init(tmp_path, capsys, german, notes)) == told
+
+
+def test_search_advises_another_model_once_for_a_query_that_the_model_cannot_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_index.query.search._told", [])
+    with indexed(tmp_path, {"backup.md": ENGLISH}, provider="local") as index:
+        asked = ["Docker container", "Какая память у контейнера?", "Где контейнер?"]
+        hints = [[one for one in index.search(query).hints if "embedding.model" in one] for query in asked]
+    assert [len(one) for one in hints] == [0, 1, 0]

@@ -234,9 +234,6 @@ def test_tidy_keeps_a_draft_of_a_running_process(tmp_path: Path, vault: Path, mo
         assert not list(leftover_problems(index._runtime.config, 2.0))
 
 
-# --- the environment -----------------------------------------------------------------------------------------------
-
-
 def test_doctor_names_problems_of_the_environment(tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def found() -> dict[str, str]:
         return {problem.code: problem.hint for problem in index.doctor().problems}

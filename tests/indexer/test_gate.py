@@ -129,9 +129,6 @@ def test_gate_names_a_private_project_or_folder_as_the_reason(index: VaultIndex,
     assert result.results[0].path == "oak.md"
 
 
-# --- queries: the target ---------------------------------------------------------------------------------------
-
-
 def test_gate_blocks_a_query_for_a_private_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     public = {"z.md": "---\nproject: public\n---\nThe oak of all.\n"}
     write(home / "vault", {**public, "80-memory/a.md": "---\nsession: ses_here\nproject: x\n---\nThe oak.\n"})
@@ -181,9 +178,6 @@ def test_gate_checks_a_query_again_before_a_retry(index: VaultIndex, server: Emb
     server.fail_next(unavailable)
     assert index.search("project:secret oak", directory=PUBLIC).degraded
     assert len(server.requests) == 1
-
-
-# --- queries: the current settings, and the sent text ------------------------------------------------------------
 
 
 def damage_settings(index: VaultIndex) -> None:
@@ -252,9 +246,6 @@ def test_gate_removes_credentials_from_a_note(index: VaultIndex, server: Embeddi
     }
     assert index.search(TOKEN, mode="text").results[0].path == "keys.md"
     assert index.embed_status().pending == 0
-
-
-# --- memories, notes and sessions of a private project -----------------------------------------------------------
 
 
 PROJECTS = CASES["projects"]
@@ -404,9 +395,6 @@ def test_gate_blocks_a_session_of_a_link_or_of_another_machine(
         index.sync()
         index.recall("the heron", session="ses_s")
     assert sent(server, "heron") == []
-
-
-# --- text sent earlier -------------------------------------------------------------------------------------------
 
 
 def test_privacy_names_text_sent_before_it_became_private(

@@ -51,9 +51,6 @@ def swap(one: Path, other: Path) -> None:
     one.with_name("between").rename(other)
 
 
-# --- stamps ------------------------------------------------------------------------------------------------------
-
-
 def test_sync_detects_swapped_folders_by_inode(tmp_path: Path, vault: Path, monkeypatch: Patch) -> None:
     give_one_moment(monkeypatch)
     with indexed(tmp_path, {"a/n.md": "Apple.\n", "b/n.md": "Bread.\n"}) as index:
@@ -93,9 +90,6 @@ def test_sync_restores_faults_when_a_file_is_readable_again(tmp_path: Path, vaul
             assert [failure.path for failure in index.sync().failed] == ["n.md"]
         index.sync()
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-# --- names of one file -------------------------------------------------------------------------------------------
 
 
 Steps = Sequence[tuple[str, ...]]

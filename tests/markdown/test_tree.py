@@ -20,7 +20,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "line", "end", "id", "href", "ref", "src", "alt", "title", "width", "lang", "start", "checked", "align", "kind",
-    "name", "display",
+    "name", "display", "fold",
 }  # fmt: skip
 MARKS = "# *_~=`$[]()!<>|\\\n\t-+1.:/&;%^@{}\"'a\u00e4\u200b\ud83d\0\r"
 PIECES = [
@@ -158,6 +158,11 @@ def test_tree_headings_have_unique_ids_and_an_outline() -> None:
     ]  # fmt: skip
     assert found.outline[1] == {"level": 2, "text": "One two", "id": "h-one-two-2", "line": 2}
     assert [entry["line"] for entry in found.outline] == [1, 2, 5, 7, 8, 10]
+
+
+def test_tree_hides_block_ids() -> None:
+    found = tree("Said. ^id\n\n^other\n\n2 ^ 3")
+    assert [bare(node) for node in found.nodes] == [["p", {}, "Said."], ["p", {}, "2 ^ 3"]]
 
 
 def test_tree_puts_footnotes_at_the_end() -> None:

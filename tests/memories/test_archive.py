@@ -47,9 +47,6 @@ def test_archive_does_not_rewrite_an_archived_memory(tmp_path: Path, now: dateti
             assert (tmp_path / "vault" / PATH).stat() == before
 
 
-# --- memory.archive_after --------------------------------------------------------------------------------------
-
-
 def old(text: str = "", head: str = "") -> str:
     return f"---\ncreated: 2020-01-01\nupdated: 2020-01-02\n{head}---\nA heron{text}.\n"
 

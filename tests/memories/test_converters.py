@@ -27,9 +27,6 @@ def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> Impo
     return batch.memories[0]
 
 
-# --- JSON ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("case", CASES["json"], ids=lambda case: case["program"])
 def test_import_reads_records_of_other_programs(case: dict[str, Any]) -> None:
     memory = one(json.loads(case["given"]))
@@ -96,9 +93,6 @@ def test_import_keeps_unknown_fields() -> None:
 def test_import_refuses_json_without_memories(text: str) -> None:
     with pytest.raises(UsageError, match=r"export\.json"):
         read_json(text, "export.json")
-
-
-# --- observations of OpenCodeKit -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", CASES["observation"], ids=lambda case: case["program"])

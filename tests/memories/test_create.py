@@ -8,6 +8,9 @@ import pytest
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.memories.file.files import MemoryFiles
+from vault_index.models import FileStamp
+from vault_index.sources.vault import VaultSource
 
 UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 NOTE = """---
@@ -45,14 +48,33 @@ def test_add_keeps_the_frontmatter_of_the_text(index: VaultIndex, tmp_path: Path
     assert [hit.path for hit in index.search("reeds [status:seen] tag:birds by:ann").results] == [stored.path]
 
 
+def test_add_does_not_read_the_new_file(index: VaultIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(VaultSource, "read")
+    stored = index.add("Herons nest in the reeds.")
+    assert [hit.path for hit in index.search("reeds").results] == [stored.path]
+
+
+def test_add_reads_a_new_file_that_was_edited_at_once(
+    index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = MemoryFiles.create
+
+    def create_and_edit(files: MemoryFiles, path: str, text: bytes) -> FileStamp:
+        stamp = create(files, path, text)
+        (vault / path).write_bytes(text.replace(b"heron", b"stork"))
+        return stamp
+
+    monkeypatch.setattr(MemoryFiles, "create", create_and_edit)
+    index.add("A heron is a bird.")
+    assert len(index.search("stork").results) == 1
+
+
 def test_add_options_override_the_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
     given = NOTE.replace("title:", "type: sighting\ntitle:")
     stored = index.add(given, title="Herons", type="discovery", tags="lake", by="ben", expires="2090-01-01")
     front = head(tmp_path, stored.path)
-    assert [front[key] for key in ("title", "type", "tags", "entered_by", "expires")] == [
-        "Herons", "discovery", ["lake"], "ben", "2090-01-01",
-    ]  # fmt: skip
-    assert front["status"] == "seen"
+    expected = {"title": "Herons", "type": "discovery", "tags": ["lake"], "entered_by": "ben", "status": "seen"}
+    assert front == {**front, **expected, "expires": "2090-01-01"}
 
 
 def test_add_keeps_the_id_of_the_file_unless_it_is_taken(index: VaultIndex, tmp_path: Path) -> None:

@@ -36,9 +36,6 @@ def names(vault: Path) -> list[str]:
     return sorted(str(path.relative_to(vault)) for path in vault.rglob("*") if path.is_file())
 
 
-# --- names -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("given", "path"), CASES["resolve_maps_a_name_to_a_file_in_the_memory_folder"])
 def test_resolve_maps_a_name_to_a_file_in_the_memory_folder(vault: Path, given: str, path: str) -> None:
     assert MemoryFiles(vault, "80-memory").resolve(given) == path
@@ -134,9 +131,6 @@ def test_free_path_numbers_a_taken_name(files: MemoryFiles, vault: Path) -> None
     assert files.free_path("decision", day, "🎉") == f"80-memory/decision/{day}-decision.md"
     assert files.free_path("", day, "") == f"80-memory/note/{day}-memory.md"
     assert names(vault) == [f"80-memory/decision/{day}-use-wal{n}.md" for n in ("-2", "-3", "")]
-
-
-# --- writing ---------------------------------------------------------------------------------------------------
 
 
 def _created(files: MemoryFiles, text: str) -> str:
@@ -276,7 +270,7 @@ def test_memory_files_keep_the_old_file_on_a_full_or_read_only_disk(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "fsync", full)
-    acts: tuple[Callable[[], None], ...] = (
+    acts: tuple[Callable[[], object], ...] = (
         lambda: files.replace(NOTE, "new", seen),
         lambda: files.create("80-memory/b.md", "new"),
     )
@@ -287,9 +281,6 @@ def test_memory_files_keep_the_old_file_on_a_full_or_read_only_disk(
         assert os.strerror(number) in raised.value.message
     assert names(vault) == [NOTE]
     assert (vault / NOTE).read_text() == "old"
-
-
-# --- deleting --------------------------------------------------------------------------------------------------
 
 
 def test_trash_keeps_the_folder_and_overwrites_nothing(files: MemoryFiles, vault: Path) -> None:
@@ -315,9 +306,6 @@ def test_trash_refuses_a_link_out_of_the_vault(files: MemoryFiles, vault: Path, 
     with pytest.raises(UsageError, match="leads out"):
         files.trash(_created(files, "text"))
     assert (vault / NOTE).exists()
-
-
-# --- several processes -----------------------------------------------------------------------------------------
 
 
 def _append_marks(vault: Path, name: str, times: int, ready: Any, results: Any) -> None:

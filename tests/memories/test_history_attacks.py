@@ -101,9 +101,6 @@ def check_after_a_kill(folder: Path, texts: list[bytes]) -> None:
     assert rows(folder / "home/index.db") == fresh_rows(folder)
 
 
-# --- several clients -----------------------------------------------------------------------------------------------
-
-
 def test_undo_from_four_clients_reverts_each_change_once(world: World) -> None:
     world.daemon()
     for number in range(8):

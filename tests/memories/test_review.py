@@ -139,9 +139,6 @@ def test_review_lists_each_of_many_duplicates_once(index: VaultIndex, vault: Pat
     assert len(named) == len(set(named)) == 20
 
 
-# --- decisions -----------------------------------------------------------------------------------------------------
-
-
 def agree(tmp_path: Path) -> None:
     assert rows(tmp_path / "home" / "index.db") == fresh_rows(tmp_path)
 

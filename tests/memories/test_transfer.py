@@ -68,9 +68,6 @@ def head(index: VaultIndex, ref: str) -> Mapping[str, Any]:
     return read_frontmatter(index.get(ref, full=True).results[0].content.split("\n")).values
 
 
-# --- our own ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("folder", [False, True])
 def test_export_and_import_restore_memories(tmp_path: Path, folder: bool) -> None:
     here, there = vaults(tmp_path)

@@ -43,10 +43,21 @@ def test_render_human_lines_fit_the_width() -> None:
 
 def test_render_human_hit_shows_place_and_text() -> None:
     lines = rendered("search", answers.search(answers.hit())).split("\n")
-    assert lines[0] == "0.93  Use WAL mode for the index › Consequences"
-    assert lines[1].startswith("      30-code/databases/sqlite-wal-0.md:27 · 5f0c3f0e · #sqlite")
-    assert "      WAL lets readers run while the daemon writes" in lines[2:4][0] + lines[3]
+    assert lines[0] == "0.93  Use WAL mode for the index… · 30-code/…/sqlite-wal-0.md:27 · 5f0c3f0e"
+    assert "      WAL lets readers run while the daemon writes" in lines[1]
     assert lines[-1] == "1 hit · hybrid · 8 ms"
+    wide = rendered("search", answers.search(answers.hit()), 140).split("\n")[0]
+    assert " › Consequences · 30-code/databases/sqlite-wal-0.md:27 · 5f0c3f0e · #sqlite" in wide
+
+
+def test_render_human_shows_ten_hits_on_a_screen_of_24_lines() -> None:
+    hits = [answers.hit(number, score=0.9, snippet="- one\n- two\n- three", spans={}) for number in range(10)]
+    text = rendered("search", answers.search(*hits))
+    assert text.count("\n") < 24
+    assert text.count("      - one\n0.90") == 9
+    assert "      - one\n      - two\n0.90" in rendered("search", answers.search(*hits[:7]))
+    found = answers.search(*(answers.hit(n, snippet="- one\n- two", spans={"snippet": ((8, 11),)}) for n in range(8)))
+    assert "      - two\n0.88" in rendered("search", found)
 
 
 def test_render_human_highlights_matched_words_with_color() -> None:

@@ -17,8 +17,7 @@ def test_render_markdown_supports_every_answer() -> None:
 def test_render_markdown_hits_quote_their_passage() -> None:
     text = render("search", answers.search(answers.hit(title="a *b*", headings=(), snippet="one\n# two")), "markdown")
     assert text.split("\n") == [
-        r"0.93  **a \*b\***",
-        "`30-code/databases/sqlite-wal-0.md:27` · 5f0c3f0e · #sqlite #ops/storage",
+        r"0.93  **a \*b\*** · `30-code/databases/sqlite-wal-0.md:27` · 5f0c3f0e · #sqlite #ops/storage",
         "",
         "> one",
         "> # two",

@@ -18,6 +18,7 @@ from vault_index.output.text import (
     passage,
     place,
     short_ids,
+    short_path,
     size,
     visible,
 )
@@ -45,6 +46,14 @@ def test_short_passage_marks_words_wherever_it_is_cut(text: str, budget: int) ->
         assert marks
     if cost(one_line(text)) <= budget:
         assert len(marks) == len(spans)
+
+
+@pytest.mark.parametrize("width", [20, 33, 100])
+def test_short_path_fits_and_keeps_both_ends(width: int) -> None:
+    for path in ("a.md:7", "80-memory/x/b.md", f"80-memory/warning/{'the-cellar-' * 9}floods.md:7"):
+        shown = short_path(path, width)
+        assert len(shown) <= width
+        assert shown.endswith(path[-8:])
 
 
 def test_short_figures_have_few_digits() -> None:

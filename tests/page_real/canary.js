@@ -14,6 +14,7 @@
   const never = new Set(tags.toLowerCase().split(" "));
   const look = (node) => {
     if (node.nodeType !== 1 || node.closest("head")) return;
+    if (node.localName === "math" && node.closest(".prose .math")) return;
     if (never.has(node.localName.toLowerCase()) || node.localName.includes("-")) tell(`made <${node.localName}>`);
     for (const { name, value } of node.attributes) {
       const bad = /^(on|srcdoc|srcset|formaction|ping|xlink:|background|action|is$)/i.test(name);

@@ -4,14 +4,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, Route, expect
+import pytest
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
-from tests.page_real.browser import Reader, copied, refined, toast
-from tests.page_real.desk import memory
+from tests.page_real.browser import DESKTOP, PHONE, Reader, copied, looks, refined, toast
+from tests.page_real.desk import add_text, memory
 
 HERONS = Path(__file__).with_name("herons.md").read_text("utf-8")
 ARABIC = "# الطرفاء 🌳\n\n> اقتباس\n\n```python\nprint('hello')\n```\n\nThis paragraph is English.\n"
-EGRET, STORK = "80-memory/note/egret.md", "80-memory/note/stork.md"
+EGRET, STORK, COOT = (f"80-memory/note/{name}.md" for name in ("egret", "stork", "coot"))
 
 
 def chapter(number: int) -> str:
@@ -28,6 +29,7 @@ NOTES = {
     "changing.md": CHANGING,
     "arabic.md": ARABIC,
     EGRET: memory(1, "The egret stands in the water.", title="Egret"),
+    COOT: memory(3, "The coot swims.\n\n- [ ] ring it", title="Coot"),
     STORK: memory(2, "The stork stands in the water.", title="Stork"),
 }
 
@@ -55,15 +57,16 @@ def test_document_is_drawn_from_its_markdown(reader: Reader) -> None:
     expect(text.locator("p").nth(0)).to_have_css("white-space", "pre-line")
     expect(text.locator("p").nth(1)).to_have_css("white-space", "normal")
     callouts = text.locator(".callout-title")
-    expect(callouts).to_have_text(["Mind the nest", "Tip", "Quote"])
-    assert len(set(callouts.evaluate_all("all => all.map(one => getComputedStyle(one).color)"))) == 3
+    expect(callouts).to_have_text(["Mind the nest", "Tip", "Folded", "Quote"])
+    assert len(set(callouts.evaluate_all("all => all.map(one => getComputedStyle(one).color)"))) == 4
     title, below = (text.get_by_text(part).bounding_box() for part in ("Mind the nest", "They leave it."))
     assert title
     assert below
     assert title["y"] + title["height"] <= below["y"]
     expect(text.get_by_role("checkbox").nth(0)).to_be_checked()
     expect(text.get_by_role("checkbox").nth(1)).not_to_be_checked()
-    expect(text.locator(".math")).to_have_css("font-family", re.compile("mono", re.IGNORECASE))
+    expect(text.locator("math msup")).to_have_text("a2")
+    expect(text.locator("pre .code-number")).to_have_text("3")
     page.get_by_role("button", name="Copy the code").click()
     expect(toast(page)).to_contain_text("The code is copied")
     assert copied(page) == "nests = 3"
@@ -73,6 +76,45 @@ def test_document_is_drawn_from_its_markdown(reader: Reader) -> None:
     expect(page.locator(".doc-raw")).to_have_count(0)
     page.keyboard.press("t")
     page.wait_for_url("**/#/timeline?*")
+
+
+def test_document_shows_what_obsidian_shows(reader: Reader) -> None:
+    page = read(reader, "birds/herons.md", size=PHONE)
+    text = page.locator(".doc-text")
+    folded = text.get_by_text("Seen later.")
+    expect(folded).to_be_hidden()
+    expect(text.get_by_text("Come early.")).to_be_visible()
+    text.get_by_text("Folded").click()
+    expect(folded).to_be_visible()
+    expect(text.locator(".doc-properties")).to_contain_text("at the pond")
+    expect(text.locator(".doc-properties").get_by_role("link", name="pond")).to_have_count(1)
+    expect(text.get_by_text("seen", exact=True)).to_be_visible()  # without its block ID
+    expect(text.get_by_role("link", name="nowhere")).to_have_class("ref missing")
+    expect(text.get_by_role("link", name="cranes")).to_have_class("ref")
+    text.locator(".embed").scroll_into_view_if_needed()
+    expect(text.locator(".embedded")).to_contain_text("Wide.")
+
+
+def test_document_links_are_drawn_and_listed(reader: Reader) -> None:
+    page = read(reader, "birds/cranes.md")
+    page.keyboard.press("v")
+    nodes = page.locator(".graph a")
+    expect(nodes).to_have_count(3)  # also the pond, which only the herons link to
+    expect(page.locator(".graph line")).to_have_count(3)
+    page.get_by_text("3 documents as a list").click()
+    expect(page.locator(".graph-list li").first).to_contain_text("linked with Herons")
+    assert looks(page) == []
+    page.get_by_role("link", name="Pond", exact=True).first.press("Enter")
+    is_at(page, "Pond", "birds/pond/pond.md")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_document_tables_scroll_and_break_no_word(reader: Reader, size: ViewportSize) -> None:
+    page = read(reader, "birds/herons.md", size=size)
+    cell = page.get_by_role("cell", name="incomprehensibilities")
+    assert cell.evaluate("one => one.clientHeight < 2 * parseFloat(getComputedStyle(one).lineHeight)")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
 GAPS = """one => {
@@ -185,6 +227,24 @@ def test_document_updates_when_its_file_changes(reader: Reader) -> None:
     file.unlink()
     expect(page.locator(".note.warn")).to_contain_text("The file no longer exists")
     expect(page.get_by_text("It says two.")).to_be_attached()
+
+
+def test_document_of_a_memory_is_edited_and_its_tasks_ticked(reader: Reader) -> None:
+    file = reader.world.vault / COOT
+    before = file.read_text()
+    page = read(reader, COOT)
+    page.get_by_role("checkbox").click()
+    expect(toast(page)).to_contain_text("Done.")
+    assert file.read_text().endswith("- [x] ring it\n")
+    toast(page).get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("checkbox")).not_to_be_checked()
+    assert file.read_text() == before
+    page.keyboard.press("i")
+    add_text(page, "It dives.\n")
+    assert looks(page) == []
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".doc-text")).to_contain_text("It dives.")
+    assert "It dives." in file.read_text()
 
 
 def test_document_of_a_memory_is_archived_deleted_and_restored(reader: Reader) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.page_real.browser import Reader, axe, refined
+from tests.page_real.browser import Reader, axe, looks, refined
 from tests.world import opened_world
 
 NOTES = {"wal.md": "# WAL\n\nReaders never wait for a tamarisk.\n", "empty.md": ""}
@@ -47,6 +47,25 @@ def test_frame_keys_reach_every_view(reader: Reader) -> None:
     page.wait_for_url("**/#/health")
     page.keyboard.press("/")
     expect(page.locator("#search")).to_be_focused()
+
+
+def test_frame_palette_reaches_documents_and_commands(reader: Reader) -> None:
+    page = reader.open()
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.press("Control+k")
+    offers = page.get_by_role("option")
+    expect(page.get_by_label("Title of a document")).to_be_focused()
+    page.keyboard.type("wal")
+    expect(offers.first).to_contain_text("WAL")
+    assert looks(page) == []
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("WAL")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_label("Title of a document")).to_be_focused()
+    page.keyboard.type("to heal")
+    expect(offers).to_have_count(1)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/#/health")
 
 
 def hold_modules(page: Page, address: str) -> Callable[[], None]:
@@ -139,5 +158,7 @@ def test_frame_shows_the_answers_once_the_server_is_back(browser: Any, tmp_path:
 def test_frame_ships_third_party_scripts_with_their_licences() -> None:
     root = Path(__file__).parents[2]
     shipped = {path.name for path in (root / "vault_index/serve/page/site/vendor").iterdir()}
-    assert shipped == {"preact.js", "LICENSE-htm.txt", "LICENSE-preact.txt"}
-    assert "htm 3.1.1" in (root / "NOTICE").read_text("utf-8")
+    scripts = {"preact.js", "highlight.js", "katex.js"}
+    assert shipped == {*scripts, *(f"LICENSE-{name}.txt" for name in ("htm", "preact", "highlight", "katex"))}
+    notice = (root / "NOTICE").read_text("utf-8")
+    assert all(f"vendor/{script}" in notice for script in scripts)

@@ -122,9 +122,6 @@ def test_health_ledger_works_by_keys_by_mouse_and_as_a_table(health: Page) -> No
     expect(ledger.locator("tbody tr").first).to_contain_text("1 and queries")
 
 
-# --- recall -----------------------------------------------------------------------------------------------------------
-
-
 def test_recall_page_shows_the_text_that_an_agent_receives(reader: Reader) -> None:
     page = reader.open("#/recall")
     page.wait_for_selector(".asked")

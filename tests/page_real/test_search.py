@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
-from tests.page_real.browser import PHONE, Reader, copied, refined, shown, toast
+from tests.page_real.browser import DESKTOP, PHONE, Reader, axe, copied, looks, refined, shown, toast
 from tests.waiting import until
 from vault_index.query.language.tree import tokenize
 
@@ -51,9 +51,6 @@ def titles(page: Page) -> Locator:
 
 def chip(page: Page, name: str) -> Locator:
     return page.get_by_role("button", name=name, exact=True)
-
-
-# --- typing -----------------------------------------------------------------------------------------------------------
 
 
 def test_search_page_finds_a_word_while_it_is_typed(reader: Reader) -> None:
@@ -112,9 +109,6 @@ def test_search_page_reports_an_invalid_query_and_keeps_the_hits(reader: Reader)
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-# --- filters ----------------------------------------------------------------------------------------------------------
-
-
 def test_search_page_chips_turn_filters_on_and_off(reader: Reader) -> None:
     page = opened(reader, "quince")
     chip(page, "Memories").click()
@@ -166,9 +160,6 @@ def test_search_page_parses_filters_like_the_server(page: Page) -> None:
     assert dict(zip(QUERIES, page.evaluate(values, QUERIES), strict=True)) == {
         query: [token.text.replace('"', "") for token in tokenize(query) if token.kind == "filter"] for query in QUERIES
     }
-
-
-# --- hits -------------------------------------------------------------------------------------------------------------
 
 
 def test_search_page_hit_shows_place_words_copies_and_state(reader: Reader) -> None:
@@ -247,14 +238,16 @@ def test_search_page_explains_a_hit(reader: Reader) -> None:
     expect(titles(page).first).to_be_focused()
 
 
-# --- from a hit to other views ----------------------------------------------------------------------------------------
-
-
 def test_search_page_hit_opens_by_keys_and_is_focused_on_the_way_back(reader: Reader) -> None:
     page = reader.open()
     page.keyboard.type("tamarisk")
+    page.keyboard.press("Enter")  # before the hits are final
+    first = page.locator(".doc h1")
+    expect(first).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_have_value("tamarisk")
     refined(page, "tamarisk")
-    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("j")
     second = titles(page).nth(1)
     expect(second).to_be_focused()
@@ -263,13 +256,27 @@ def test_search_page_hit_opens_by_keys_and_is_focused_on_the_way_back(reader: Re
     page.wait_for_url(f"**/{href}")
     page.go_back()
     expect(page.locator("#search")).to_have_value("tamarisk")
-    expect(page.locator(f'a[href="{href}"]')).to_be_focused()
+    expect(page.locator(f'.hits a[href="{href}"]')).to_be_focused()
     page.keyboard.press("k")
     page.keyboard.press("k")
     expect(page.locator("#search")).to_be_focused()
     href = titles(page).first.get_attribute("href")
     page.locator(".hit .snippet").first.click()  # by mouse anywhere on it
     page.wait_for_url(f"**/{href}")
+
+
+def test_search_page_shows_the_selected_hit_beside_the_list(page: Page) -> None:
+    page.set_viewport_size(DESKTOP)
+    search(page, "tamarisk")
+    page.keyboard.press("ArrowDown")
+    beside = page.get_by_role("region", name="The selected document")
+    expect(beside.locator(".preview-head")).to_have_text(titles(page).first.inner_text())
+    page.keyboard.press("ArrowDown")
+    expect(beside.locator(".preview-head")).to_have_text(titles(page).nth(1).inner_text())
+    expect(beside.locator(".prose .hit")).to_be_in_viewport()
+    assert looks(page) == []
+    page.set_viewport_size(PHONE)
+    expect(beside).to_have_count(0)
 
 
 def test_search_page_hit_is_copied_and_opened_in_obsidian_and_timeline(reader: Reader) -> None:
@@ -292,4 +299,21 @@ def test_search_page_hit_is_copied_and_opened_in_obsidian_and_timeline(reader: R
     page.wait_for_url(f"**/{around}")
 
 
-# --- before a query ---------------------------------------------------------------------------------------------------
+def test_search_page_completes_filters_and_names_the_nearest_value(page: Page) -> None:
+    offers = page.get_by_role("option")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.type("jam ta")
+    expect(offers).to_have_text([re.compile("tag:")])
+    page.keyboard.press("Tab")
+    expect(offers).to_have_text([re.compile("food *1"), re.compile("garden *1")])
+    page.keyboard.type("f")
+    expect(offers).to_have_count(1)
+    assert axe(page) == []
+    page.keyboard.press("ArrowDown")
+    expect(offers).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(page.locator("#search")).to_have_value("jam tag:food ")
+    expect(offers).to_have_count(0)
+    page.fill("#search", "tag:fod")
+    page.get_by_role("button", name="tag:food").click()
+    expect(page.locator("#search")).to_have_value("tag:food")

@@ -31,9 +31,6 @@ def opened(reader: Reader) -> Page:
     return page
 
 
-# --- the list ---------------------------------------------------------------------------------------------------------
-
-
 def test_sessions_page_lists_by_day_and_filters_by_project_or_span(reader: Reader) -> None:
     page = opened(reader)
     first = page.locator(".sessions-list section").first
@@ -92,9 +89,6 @@ def test_sessions_page_filter_being_typed_does_not_undo_a_navigation(reader: Rea
     refined(page, "login")
     expect(page).to_have_title("Search · vault-index")
     assert "sessions" not in page.url
-
-
-# --- one session ------------------------------------------------------------------------------------------------------
 
 
 def read(reader: Reader, more: str = "") -> Page:

@@ -44,9 +44,6 @@ def desk(world: World, module_reader: Reader) -> Desk:
     return made
 
 
-# --- links ------------------------------------------------------------------------------------------------------------
-
-
 def search(page: Page) -> None:
     page.keyboard.type("reeds")
     refined(page, "reeds")
@@ -62,6 +59,15 @@ def sessions(page: Page) -> None:
     page.get_by_label("Project").select_option("api")
     page.get_by_role("button", name="With subagents").click()
     expect(page.locator(".sessions-list li .name")).to_have_count(2)
+
+
+def browse(page: Page) -> None:
+    page.get_by_role("link", name="Browse").click()
+    page.get_by_role("link", name="birds").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator(".browse-list li b")).to_have_text(["Herons", "Reeds"])
 
 
 def timeline(page: Page) -> None:
@@ -100,6 +106,7 @@ def recall(page: Page) -> None:
 
 DRAWN: dict[Callable[[Page], None], str] = {
     search: ".hit .why",
+    browse: ".browse-list li",
     sessions: ".sessions-list li",
     timeline: ".anchor",
     review: ".review-memory h3",
@@ -149,10 +156,11 @@ def test_view_opened_before_signing_in_is_shown_afterwards(reader: Reader) -> No
 LOOKS = {
     "start": ("", "see .changed"),
     "hits": ("search?q=reeds -tag:x&why=1", "see .hit .why", "click #filters", "click .hit-head button"),
+    "browse": ("browse?source=vault&path=80-memory/note", "see .browse-list li"),
     "misspelled": ("search?q=northen shore", "see .hit"),
     "wrong query": ("search?q=reeds after:soon", "see [role=alert]"),
     "no hits": ("search?q=xylograph", "see .empty"),
-    "document": ("doc/vault/herons.md?lines=6-7", "see .doc-text .hit", "see .doc-around"),
+    "document": ("doc/vault/herons.md?lines=8-9", "see .doc-text .hit", "see .doc-around"),
     "memory": (f"doc/vault/{PORT}", "see .doc-around"),
     "session": ("doc?ref=opencode:api/ses_login.md", "see .session-resume", "click .session-facts summary", "press x",
                 "see .turns details[open]"),

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.tables import tables
+from vault_index.query.hits import snippet
 from vault_index.query.language.parse import parse_query
-from vault_index.query.ranking.passages import TermMatcher, focus, snippet, split_passages
+from vault_index.query.ranking.passages import Focus, TermMatcher, focus, split_passages
 from vault_index.query.ranking.retrieval import QueryTerm, read_query_terms
 from vault_index.query.ranking.spelling import correct
 from vault_index.store.reader import IndexReader
@@ -26,9 +27,6 @@ def query_terms(reader: IndexReader, question: str) -> tuple[QueryTerm, ...]:
 
 def places(text: str) -> list[tuple[int, int]]:
     return [(passage.first, passage.last) for passage in split_passages(text)]
-
-
-# --- boundaries of passages ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES["split_passages_keeps_related_lines_together"])
@@ -56,9 +54,6 @@ def test_split_passages_is_disjoint_in_order_and_without_headings(text: str) -> 
 @pytest.mark.parametrize(("text", "asks"), CASES["passage_is_a_question_by_its_end"])
 def test_passage_is_a_question_by_its_end(text: str, asks: bool) -> None:
     assert split_passages(text)[0].is_question is asks
-
-
-# --- matching words --------------------------------------------------------------------------------------------------
 
 
 def said(reader: IndexReader, question: str, text: str) -> list[set[str]]:
@@ -97,9 +92,6 @@ def test_match_lines_finds_every_word_of_the_index_by_itself(reader: IndexReader
     assert [word for word in words if not said(reader, f'"{word}"', word)[0]] == []
 
 
-# --- coverage --------------------------------------------------------------------------------------------------------
-
-
 # --- spans -----------------------------------------------------------------------------------------------------------
 
 
@@ -128,9 +120,6 @@ def test_spans_lie_in_the_text_without_overlap(text: str) -> None:
     assert all(0 <= start < end <= len(text) for start, end in spans)
 
 
-# --- focus and snippet -----------------------------------------------------------------------------------------------
-
-
 def as_typed(*words: str) -> TermMatcher:
     terms = [QueryTerm(word, {word: 1.0}, False, 1.0, known=True) for word in words]
     return TermMatcher(terms, lambda asked: {word: word for word in asked})
@@ -148,7 +137,7 @@ def test_focus_is_on_the_matching_lines_of_a_long_block() -> None:
 def test_snippet_of_a_long_line_shows_the_matching_sentence(after: str) -> None:
     text = "It is about the weather. " * 40 + f"Pump the boiler up to one bar.{after}"
     found = focus(text, split_passages(text)[0], as_typed("boiler", "bar"))
-    shown = snippet(text, found.first, found.column)
+    shown = snippet(text, found)
     assert "Pump the boiler up to one bar." in shown
     assert shown.startswith("…Pump") == bool(after)
     assert 200 < len(shown) <= 242
@@ -156,8 +145,8 @@ def test_snippet_of_a_long_line_shows_the_matching_sentence(after: str) -> None:
 
 def test_snippet_is_centred_and_ends_before_better_hits() -> None:
     text = "\n".join(f"line {number} of a long text about bread and water" for number in range(100))
-    assert all(f"line {number}" in snippet(text, 50) for number in (49, 50, 51))
+    assert all(f"line {number}" in snippet(text, Focus(50, 50, 0)) for number in (49, 50, 51))
     text = "# Notes\none\ntwo\nthree\nfour"
-    assert snippet(text, 2, others={1}) == "two three four"
-    assert snippet(text, 2, others={3}) == "one two"
-    assert snippet(text, 2, others={1, 3}) == "two"
+    assert snippet(text, Focus(2, 2, 0), others={1}) == "two three four"
+    assert snippet(text, Focus(2, 2, 0), others={3}) == "one two"
+    assert snippet(text, Focus(2, 2, 0), others={1, 3}) == "two"

@@ -185,9 +185,6 @@ def test_recall_of_a_deleted_memory_is_removed_from_the_plugin_files(tmp_path: P
         assert [kept.name for kept in folder.iterdir()] == ["ses_b.txt"]
 
 
-# --- unreviewed memories ---------------------------------------------------------------------------------------
-
-
 INBOX = {
     "80-memory/a.md": memory("Ports are 0 in tests.", type="note", project="api"),
     "80-memory/d.md": memory("I like short answers.", tags="[preference]"),

@@ -39,9 +39,6 @@ def paths(*groups: tuple[DocumentRecord, ...]) -> list[list[str]]:
     return [[record.path for record in group] for group in groups]
 
 
-# --- related ---------------------------------------------------------------------------------------------------
-
-
 def test_related_lists_mutual_links_then_one_way_links_then_similar(index: VaultIndex) -> None:
     answer = index.related("bread")
     assert answer.anchor.path == "bread.md"
@@ -96,9 +93,6 @@ def test_related_without_vectors_lists_links(tmp_path: Path) -> None:
     assert answer.degraded == ("vector: there are no vectors",)
     assert why(answer) == {"starter.md": ("link", "backlink"), "index.md": ("backlink",), "wal.md": ("link",)}
     assert {record.cosine for record in answer.results} == {None}
-
-
-# --- timeline --------------------------------------------------------------------------------------------------
 
 
 def test_timeline_is_chronological_and_bounded_without_expired_memories(index: VaultIndex) -> None:

@@ -153,9 +153,6 @@ def test_sessions_of_real_clients_tell_who_wrote_a_file(tmp_path: Path) -> None:
         assert (one.session, one.edits, one.reads) == ("ses_e02fa71d5ffeihEmyQeshcxlu5", 1, 3)
 
 
-# --- resume ----------------------------------------------------------------------------------------------------------
-
-
 def test_resume_enters_the_folder_and_runs_the_command_of_the_client(tmp_path: Path) -> None:
     commands = {
         "opencode": ("opencode", "-s"),

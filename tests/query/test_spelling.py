@@ -103,9 +103,6 @@ def test_corrections_accept_any_words(reader: IndexReader, words: list[str], thr
         assert all(0 < correction.weight < 1 for correction in meant)
 
 
-# --- in a query ------------------------------------------------------------------------------------------------------
-
-
 def mended(reader: IndexReader, question: str) -> Spelling:
     return correct(reader, parse_query(question).terms, 0.7)
 

@@ -138,9 +138,6 @@ class Scene:
         return found | {item.id[:13] for item in self.hidden() if item.id and item.id not in known}
 
 
-# --- made ------------------------------------------------------------------------------------------------------------
-
-
 def make_scene(random: Random, *, provider: str = "none") -> Scene:
     words = Words()
     vaults = ("vault", words())
@@ -361,9 +358,6 @@ def _memory(front: Mapping[str, Any], body: str) -> bytes:
 
 def _with_key(item: Item, line: str) -> Item:
     return replace(item, data=item.data.replace(b"---\n", f"---\n{line}\n".encode(), 1))
-
-
-# --- written ---------------------------------------------------------------------------------------------------------
 
 
 def home_of(folder: Path, scene: Scene, sources: Sequence[str]) -> Home:

@@ -33,9 +33,6 @@ def is_guarded(reply: Answered) -> bool:
     )
 
 
-# --- pages of other sites --------------------------------------------------------------------------------------------
-
-
 def test_serve_refuses_a_foreign_host(target: Target) -> None:
     """DNS rebinding: the browser takes the page for ours, and repeats the host in Origin."""
     for host in (one.format(port=target.served.port) for one in REFUSED["hosts"]):
@@ -98,9 +95,6 @@ def test_serve_refuses_requests_that_a_form_can_send(target: Target) -> None:
     assert target.world.files() == before
 
 
-# --- tokens ----------------------------------------------------------------------------------------------------------
-
-
 def test_serve_shows_only_health_without_a_token(target: Target) -> None:
     assert target.request("GET", "/healthz", {"Host": target.host}).json["status"] == "ok"
     for method, path in [*PLACES[1:], ("POST", "/api/nothing"), ("GET", "/nothing"), ("POST", "/api/add")]:
@@ -142,9 +136,6 @@ def test_serve_checks_the_token_of_each_request_of_a_connection(target: Target) 
     assert [reply.status for reply in target.send(data)] == [200, 401, 200]
 
 
-# --- rights ----------------------------------------------------------------------------------------------------------
-
-
 def test_serve_lets_a_reader_write_by_no_route(target: Target) -> None:
     before = target.world.files()
     params = {"text": "x", "ref": "alpha.md", "content": "x", "action": "keep", "title": "x", "dry_run": False}
@@ -173,9 +164,6 @@ def test_serve_has_no_routes_and_parameters_of_local_methods(target: Target) -> 
             reply = target.ask(name, "writer", **given, **{parameter: "/etc"})
             assert (reply.status, reply.error) == (400, "usage"), (name, parameter, reply)
             assert b"/etc" not in reply.body
-
-
-# --- paths -----------------------------------------------------------------------------------------------------------
 
 
 def test_serve_refuses_references_out_of_the_vault(target: Target) -> None:
@@ -256,9 +244,6 @@ def test_serve_does_not_unpack_a_compressed_body(target: Target) -> None:
         assert reply.status in (400, 415), (coding, reply)
     plain = target.post("/api/search", SEARCH, Accept_Encoding="gzip, br, *")
     assert plain.json["results"], "an answer that may hold a secret is not compressed"
-
-
-# --- invalid requests ------------------------------------------------------------------------------------------------
 
 
 def test_serve_refuses_other_verbs(target: Target) -> None:

@@ -110,9 +110,6 @@ def test_page_disk_lists_the_sizes_of_files(world: World, served: Served, owner:
     assert told["total"] == sum(sizes.values())
 
 
-# --- vault-index open ------------------------------------------------------------------------------------------------
-
-
 _OPEN = f"""
 import sys
 import vault_index.cli.serve

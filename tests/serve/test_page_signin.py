@@ -186,9 +186,6 @@ def test_signin_slows_down_guesses_of_one_address(target: Target) -> None:
     assert status(code(target)) == 200, "whoever has the code is let in all the same"
 
 
-# --- the page without a token ----------------------------------------------------------------------------------------
-
-
 def test_page_shows_no_data_and_runs_only_its_own_code(target: Target) -> None:
     reply = target.request("GET", "/", {"Host": target.host})
     assert reply.status == 200

@@ -29,9 +29,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "home" / "tokens.json"
 
 
-# --- the file ------------------------------------------------------------------------------------------------------
-
-
 def test_tokens_find_a_token_until_it_is_revoked(file: Path) -> None:
     tokens, of_the_server = Tokens(file), Tokens(file)
     assert tokens.all() == ()
@@ -176,9 +173,6 @@ def test_tokens_refuse_a_file_of_another_user(file: Path) -> None:
     os.chown(file, 1234, -1)
     with pytest.raises(VaultIndexError, match="another user"):
         tokens.find(secret, NOW)
-
-
-# --- the commands --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

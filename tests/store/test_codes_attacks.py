@@ -86,9 +86,6 @@ def test_codes_survive_a_killed_writer(filled: Path, tmp_path: Path, change: str
         shutil.rmtree(home)
 
 
-# --- files -----------------------------------------------------------------------------------------------------
-
-
 def change_bytes(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
     return lambda path: path.write_bytes(change(path.read_bytes()))
 

@@ -56,7 +56,7 @@ SECTIONS = {
             "search",
             "print a block of context for a task and a project",
         ),
-        Command("list", "listing", "list documents"),
+        Command("list", "listing", "list documents (also: ls)"),
         Command("sessions", "listing", "list agent sessions, or summarize the work in them"),
         Command("resume", "listing", "print the command that resumes a session, or run it"),
         Command("related", "search", "find documents linked to a document or similar in meaning"),
@@ -82,6 +82,7 @@ SECTIONS = {
         Command("import", "memories", "store memories from an export or from another program"),
     ),
     "Keep it running": (
+        Command("summary", "listing", "show what is indexed, waits for review or fails (also: vx)"),
         Command("status", "listing", "show the state of the index, the daemon and the embedder"),
         Command("doctor", "doctor", "find problems, and repair them with --fix"),
         Command("logs", "service", "print the log of the daemon or of `serve`"),
@@ -89,6 +90,7 @@ SECTIONS = {
         Command("service uninstall", "service", "stop and remove the service"),
         Command("service status", "service", "show the state of the service and the daemon"),
         Command("service restart", "service", "restart the daemon, for example after an upgrade"),
+        Command("uninstall", "service", "remove service, client entries, index and settings"),
         Command("watch", "indexing", "keep the index up to date and answer queries (the daemon)"),
         Command("open", "serve", "open the web page in the browser"),
         Command("serve", "serve", "serve API, MCP and web page over HTTP"),
@@ -101,7 +103,7 @@ SECTIONS = {
 
 COMMANDS = tuple(command for commands in SECTIONS.values() for command in commands)
 
-ALIASES = {"store": "add"}
+ALIASES = {"store": "add", "ls": "list"}
 """Other names of commands."""
 
 OTHER_NAMES = {
@@ -134,9 +136,9 @@ WITHOUT_SOURCE = frozenset(
         "config path", "agent install", "agent uninstall", "agent status", "agent hook",
         "opencode wake", "agent-context", "completions", "status", "doctor", "logs",
         "service install", "service uninstall", "service status", "service restart",
-        "watch", "open", "serve", "embed", "rebuild", "source remove", "forget",
-        "token add", "token list", "token revoke", "pool join", "pool publish", "pool status",
-        "pool members", "pool export", "pool leave",
+        "uninstall", "summary", "watch", "open", "serve", "embed", "rebuild", "source remove",
+        "forget", "token add", "token list", "token revoke", "pool join",
+        "pool publish", "pool status", "pool members", "pool export", "pool leave",
     }
 )  # fmt: skip
 """Commands without the global option `--source`, because they concern all sources or none.

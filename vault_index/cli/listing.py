@@ -1,6 +1,7 @@
 """`list`, `sessions`, `resume`, `tags`, `stats`, `status`: list the contents and the state."""
 
 import os
+import sys
 from typing import Any
 
 from vault_index.cli.arguments import (
@@ -16,10 +17,15 @@ from vault_index.cli.arguments import (
     takes,
 )
 from vault_index.cli.client import ask, call, passes_on, with_source
-from vault_index.cli.present import remark, show_value
-from vault_index.errors import NotFoundError
+from vault_index.cli.present import remark, show, show_value
+from vault_index.errors import NotFoundError, UsageError
 from vault_index.fields import KINDS, SORTS
+from vault_index.output.text import when
 
+_PROBLEMS = 3
+"""Problems that the summary names."""
+_CHOICES = 200
+"""The latest sessions, from which `resume` lets the user choose."""
 _HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
 """Beginnings of paths that are relative to the working folder or the user's home."""
 
@@ -72,6 +78,23 @@ def run_status(options: Options, args: dict[str, Any]) -> None:
         )
 
 
+@takes()
+def run_summary(options: Options, args: dict[str, Any]) -> None:
+    """Print what is indexed, how many memories wait for review, and the first problems."""
+    state = call(options, "status", args)
+    index = state["index"]
+    answer = {
+        "documents": index["documents"],
+        "sources": [{key: one[key] for key in ("name", "documents")} for one in state["sources"]],
+        "pending": index["pending"],
+        "daemon": "running" if state["daemon"]["running"] else "not running",
+        "to_review": call(options, "review", {"limit": 1})["total"],
+        "problems": state["problems"][:_PROBLEMS],
+        "next": "vault-index search WORDS, vault-index status, vault-index --help",
+    }
+    show(options, "summary", answer)
+
+
 @takes(
     argument("--project", metavar="NAME", help="sessions of this project, or in this folder (.)"),
     FILTER["client"],
@@ -108,16 +131,20 @@ def run_sessions(options: Options, args: dict[str, Any]) -> None:
 @takes(
     argument(
         "ref",
-        nargs="+",
+        nargs="*",
         metavar="REF",
-        help="id in vault-index or in the client, its prefix, path, or words of the title",
+        help="id in vault-index or in the client, its prefix, path, or words of the title "
+        "(default: choose one on the terminal; needs prompt_toolkit)",
     ),
     flag("--exec", "run the command in the session's folder instead of printing it"),
     description="Print the command that resumes a session in its client and its folder.",
 )
 def run_resume(options: Options, args: dict[str, Any]) -> None:
     """Print the command that resumes a session, or run it."""
-    answer = call(options, "resume", with_source(options, {"ref": " ".join(args["ref"])}))
+    ref = " ".join(args.get("ref", ())) or _chosen_session(options)
+    if not ref:
+        return
+    answer = call(options, "resume", with_source(options, {"ref": ref}))
     if answer.get("instead_of"):
         remark(
             options,
@@ -129,6 +156,27 @@ def run_resume(options: Options, args: dict[str, Any]) -> None:
         folder = answer["directory"] or "unknown"
         remark(options, f"vault-index: the folder of the session does not exist: {folder}")
     show_value(options, "resume", answer, answer["shell"])
+
+
+def _chosen_session(options: Options) -> str:
+    """Let the user choose a session; return its id, or an empty string."""
+    from vault_index.cli import picker  # slow to import
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("a session is missing", "list sessions: vault-index sessions")
+    sessions = call(options, "sessions", with_source(options, {"limit": _CHOICES}))["results"]
+    rows = [
+        picker.Choice(
+            f"{one['title']} · {one['client']} · {when(one['updated'])}", one["digest"] or "", one
+        )
+        for one in sessions
+    ]
+
+    def find(words: str) -> list[picker.Choice]:
+        return [one for one in rows if all(w in one.row.lower() for w in words.lower().split())]
+
+    chosen = picker.choose(find)
+    return str(chosen[1]["id"]) if chosen else ""
 
 
 def _run(answer: dict[str, Any]) -> None:

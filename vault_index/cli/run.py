@@ -3,9 +3,9 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from itertools import pairwise
 
-from vault_index.cli.arguments import FORMATS, WITH_VALUE
 from vault_index.cli.commands import GROUPS
 from vault_index.cli.parser import (
     PROGRAM,
@@ -17,7 +17,7 @@ from vault_index.cli.parser import (
     unknown_command,
 )
 from vault_index.cli.present import print_error, write
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.errors import VaultIndexError
 
 INTERRUPTED = 130
 
@@ -59,8 +59,12 @@ def _unexpected(error: Exception) -> VaultIndexError:
 
 
 def _command(arguments: list[str]) -> int:
-    found = find_command(arguments)
     flags = _flags(arguments)
+    found = find_command(arguments)
+    if not found.word and not {"--version", "--help", "-h"} & set(flags):
+        terminal = sys.stdin.isatty() and sys.stdout.isatty() and find_spec("prompt_toolkit")
+        words = ["search", "--interactive"] if terminal else ["summary"]
+        found = find_command([*words, *arguments])
     if "--version" in flags:
         write(_versions())
         return 0
@@ -68,8 +72,6 @@ def _command(arguments: list[str]) -> int:
         if "--help" in flags or "-h" in flags:
             write(group_overview(found.word) if found.word in GROUPS else overview())
             return 0
-        if not found.word:
-            raise _no_command(found.rest)
         raise unknown_command(found.word)
     parser, command = build_parser(found.command)
     if "--help" in flags or "-h" in flags:
@@ -95,16 +97,6 @@ def _versions() -> str:
     return "\n".join(
         [f"vault-index {__version__}", *(f"{name} {version}" for name, version in parts.items())]
     )
-
-
-def _no_command(rest: Sequence[str]) -> UsageError:
-    known = {*WITH_VALUE, "--quiet", "-q", "--verbose", *(f"--{name}" for name in FORMATS)}
-    stray = next(
-        (word for word in rest if word.startswith("-") and word.split("=")[0] not in known), ""
-    )
-    if stray:
-        return UsageError(f"unknown global option {stray}", f"see: {PROGRAM} --help")
-    return UsageError("a command is missing", f"see: {PROGRAM} --help")
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:

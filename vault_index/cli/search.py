@@ -21,6 +21,7 @@ from vault_index.cli.arguments import (
 from vault_index.cli.client import ask, ask_of_several
 from vault_index.cli.present import remark
 from vault_index.config.home import working_directory
+from vault_index.errors import UsageError
 
 _MODE = argument(
     "--mode",
@@ -72,13 +73,19 @@ _EXCLUDE_SESSION = argument(
 @takes(
     argument(
         "query",
-        nargs="+",
+        nargs="*",
         metavar="QUERY",
         help='words, "exact phrases", prefix*, -without, AND, OR, NOT, and filters like tag:x',
     ),
     argument("--limit", metavar="N", type=positive, help="maximum number of hits (default: 10)"),
     argument("--offset", metavar="N", type=natural, help="skip the first N hits (default: 0)"),
     flag("--all", "also show weak hits after the best three"),
+    argument(
+        "--interactive",
+        "-i",
+        action="store_true",
+        help="search while you type, with a preview; Enter opens the editor (needs prompt_toolkit)",
+    ),
     flag("--explain", "explain the score of each hit"),
     _MODE,
     Group("advanced", *_RANKING, _EXCLUDE_SESSION),
@@ -86,7 +93,14 @@ _EXCLUDE_SESSION = argument(
 )
 def run_search(options: Options, args: dict[str, Any]) -> None:
     """Search, and print a remark if the query only excludes words."""
-    query = " ".join(args["query"])
+    query = " ".join(args.get("query", ()))
+    if args.pop("interactive", False):
+        from vault_index.cli import picker  # slow to import
+
+        picker.search(options, {key: args[key] for key in args if key != "query"}, query)
+        return
+    if not query:
+        raise UsageError("a query is missing", "give words to search, or search while you type: -i")
     ask(options, "search", {**_with_caller(args, "exclude_session"), "query": query})
     if query.strip() and all(word.startswith("-") for word in query.split()):
         remark(

@@ -3,7 +3,10 @@
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config import Config
 from vault_index.config.home import Home, private_folder
 from vault_index.disk import is_under
-from vault_index.errors import BusyError, NotFoundError, VaultIndexError
+from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
 from vault_index.service import service_here
 from vault_index.service.definition import Definition, daemon_command, environment
 from vault_index.times import iso_time
@@ -23,6 +26,11 @@ from vault_index.times import iso_time
 _SERVE = flag(
     "--serve", "use the service of vault-index serve (default: the service of the daemon)"
 )
+_DERIVED = (
+    "index.db*", "cache.db*", "opencode", "tokens.json", "serve.address", "fault", "*.log*",
+    "*.lock",
+)  # fmt: skip
+_UNIQUE = ("state.db*", "sessions", "agents")
 _PAIR = re.compile(r'(?<!\S)(\w{1,60})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 
@@ -144,6 +152,51 @@ def run_service_uninstall(options: Options, args: dict[str, Any]) -> None:
         else "no service is installed"
     )
     show_value(options, "service_uninstall", {"removed": removed}, text)
+
+
+@takes(
+    flag("--all", "also delete state.db and the stored sessions, which cannot be built again"),
+    flag("--yes", "do not ask"),
+    description="Remove the service, the entries in the configurations of clients, the index and "
+    "the configuration. Your vaults stay. Without --all, so do the history of memories, your "
+    "decisions, and sessions that their clients have deleted.",
+)
+def run_uninstall(options: Options, args: dict[str, Any]) -> None:
+    """Remove everything that vault-index has created outside of the vaults."""
+    home = home_of(options)
+    patterns = (*_DERIVED, *(_UNIQUE if "all" in args else ()))
+    found = [path for pattern in patterns for path in sorted(home.data_dir.glob(pattern))]
+    found += home.config_file.parent.glob(home.config_file.name)
+    if "yes" not in args:
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise UsageError("uninstall asks on a terminal", "run it there, or use --yes")
+        remark(options, "\n".join(["This deletes:", *map(str, found)]))
+        if input("Uninstall vault-index? [y/N] ").strip().lower() not in ("y", "yes"):
+            return
+    for serve in (True, False):
+        with suppress(VaultIndexError):  # there is no systemd or launchd
+            service_here(serve=serve).uninstall()
+    _refuse_another(home, None)
+    changed = _disconnect_clients(home)
+    for path in found:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    left = [str(path) for path in (home.data_dir.iterdir() if home.data_dir.exists() else ())]
+    answer = {"removed": list(map(str, found)), "changed": list(map(str, changed)), "left": left}
+    text = "\n".join(f"{name}: {path}" for name, paths in answer.items() for path in paths)
+    show_value(options, "uninstall", answer, text)
+
+
+def _disconnect_clients(home: Home) -> list[Path]:
+    """Remove vault-index from the configurations of all clients; return the changed files."""
+    from vault_index.agents.clients import WIRED
+    from vault_index.agents.install import target_of, uninstalling
+    from vault_index.opencode_plugin.install import uninstall, user_target
+
+    changed = uninstall(user_target(), force=False)
+    for plan in [uninstalling(target_of(client, None)) for client in WIRED]:
+        changed += plan.changed
+        plan.carry_out(home.data_dir)
+    return changed
 
 
 @takes(_SERVE)

@@ -89,8 +89,8 @@ class EmbeddingConfig:
     model: str = setting(
         "",
         "The name of the model; empty for the provider's default. With `local`, "
-        "`multilingual-e5-small` is for notes in languages other than English; "
-        "install it separately (docs/getting-started.md).",
+        "`multilingual-e5-small` is for notes in languages other than English, and `both` uses "
+        "it beside the default model; install it separately (docs/getting-started.md).",
     )
     base_url: str = setting(
         "", "URL of the server, such as `http://localhost:11434/v1`; empty for OpenAI."
@@ -331,10 +331,6 @@ class ServeConfig:
     rate: int = setting(
         100, "Requests per second for each token; twice as many in a burst.", low=1, high=100_000
     )
-    editor: str = setting(
-        "vscode://file{path}:{line}",
-        "Link from the page to your editor, with `{path}` and `{line}`.",
-    )
     max_body_bytes: int = setting(
         1_048_576, "Maximum request size, in bytes.", low=1, high=4_194_304
     )
@@ -374,6 +370,17 @@ class PoolConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PageConfig:
+    """The page of `serve`: `[page]`."""
+
+    editor: str = setting(
+        "vscode",
+        "The editor in which the page opens notes: vscode, vscodium, cursor, windsurf, zed, "
+        "sublime, idea, textmate or obsidian; or an address with `{path}` and `{line}`.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration. `Config()` has every default and no source."""
 
@@ -392,6 +399,7 @@ class Config:
     agents: AgentsConfig = field(default_factory=AgentsConfig)
     serve: ServeConfig = field(default_factory=ServeConfig)
     pool: PoolConfig = field(default_factory=PoolConfig)
+    page: PageConfig = field(default_factory=PageConfig)
     configured: frozenset[str] = frozenset()
     """Clients with a section in the file or the environment: the user knows that they are indexed.
     """

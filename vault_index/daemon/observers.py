@@ -134,8 +134,7 @@ def exhausted(root: str) -> OSError | None:
     """
     try:
         probe = native_observer(lambda _: True)
-        filtered = [DirDeletedEvent]
-        stop(started(probe, FileSystemEventHandler(), root, event_filter=filtered))
+        stop(started(probe, FileSystemEventHandler(), root, event_filter=[DirDeletedEvent]))
     except OSError as error:
         return error if error.errno in (errno.ENOSPC, errno.EMFILE) else None
     return None

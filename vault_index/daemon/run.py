@@ -280,8 +280,7 @@ class Daemon:
                 )
 
     def _new_watcher(self) -> Watcher:
-        watch = self._runtime.config.watch
-        return Watcher(self._runtime.sources, self._writer.mark, watch.backend)
+        return Watcher(self._runtime.sources, self._writer.mark, self._runtime.config.watch.backend)
 
     def _stop(self, code: int) -> None:
         finished = self._writer.stop(_WRITER_SECONDS) and self._publication.stop(0.1)
@@ -345,7 +344,7 @@ class Daemon:
             if method == "page/about":  # the page was opened, so a query will follow
                 with suppress(VaultIndexError), self._runtime.pool.lend() as connections:
                     self._runtime.embedders.prepare(serving_space(connections.reader), "")
-            return answer_page(self._runtime.home, caller, method.removeprefix("page/"), params)
+            return answer_page(self._runtime, caller, method.removeprefix("page/"), params)
         params = served_params(caller, method, params)
         try:
             answer = self._answer_caller(caller, method, params, progress)

@@ -71,9 +71,9 @@ def open_embedder(config: EmbeddingConfig, space: VectorSpace | None = None) -> 
         config.provider == "openai" and space is not None and space.provider == "local"
     ):
         from vault_index.embeddings.local import LocalEmbedder
-        from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL
+        from vault_index.embeddings.spaces import COSINES
 
-        if space is not None and space not in (ENGLISH, MULTILINGUAL):
+        if space is not None and space not in COSINES:
             raise _not_configured(space)
         return LocalEmbedder(config, space)
     if config.provider == "openai":

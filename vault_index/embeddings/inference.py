@@ -16,7 +16,7 @@ import numpy as np
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
-from vault_index.embeddings.wordpiece import MODEL, vocabulary
+from vault_index.embeddings.wordpiece import MODEL, WordPiece, read_pieces
 from vault_index.models import INT8_LARGEST, INT8_SCALE, Vector
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
@@ -125,7 +125,7 @@ class EnglishModel:
             MODEL, {name: digest for digest, name in map(str.split, lines) if name == _FILE}
         ):
             self._session = open_session(MODEL / _FILE)
-            self._pieces = vocabulary()
+            self._pieces = WordPiece(read_pieces())
 
     def embed(self, text: str) -> "Vector":
         """Return the unit vector of a text, in int8."""

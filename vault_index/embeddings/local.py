@@ -7,8 +7,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from vault_index.config.schema import EmbeddingConfig
-from vault_index.embeddings import wordpiece
-from vault_index.embeddings.spaces import MULTILINGUAL, check_model
+from vault_index.embeddings.spaces import BOTH, ENGLISH, check_model
 from vault_index.errors import EmbedderRefused
 from vault_index.models import Vector, VectorSpace
 
@@ -74,7 +73,6 @@ class LocalEmbedder:
             if self._model is None or time.monotonic() - self._used_at < unused:
                 return False
             self._model = None
-            wordpiece.release()
             return True
 
     def close(self) -> None:
@@ -95,13 +93,13 @@ class LocalEmbedder:
 
 def _import(space: VectorSpace) -> type[Model]:
     # Imported late, because these import numpy and onnxruntime.
-    if space == MULTILINGUAL:
-        from vault_index.embeddings.multilingual import MultilingualModel
+    if space == ENGLISH:
+        from vault_index.embeddings.inference import EnglishModel
 
-        return MultilingualModel
-    from vault_index.embeddings.inference import EnglishModel
+        return EnglishModel
+    from vault_index.embeddings.multilingual import BothModels, MultilingualModel
 
-    return EnglishModel
+    return BothModels if space == BOTH else MultilingualModel
 
 
 def _load(space: VectorSpace) -> Model:

@@ -14,15 +14,16 @@ import numpy as np
 
 from vault_index.embeddings.inference import (
     Array,
+    EnglishModel,
     checked,
     open_session,
     packed,
     unit_mean,
     windows,
 )
-from vault_index.embeddings.spaces import MULTILINGUAL, MULTILINGUAL_PACKAGE
-from vault_index.embeddings.wordpiece import CachedWords
-from vault_index.models import Vector
+from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL, MULTILINGUAL_PACKAGE
+from vault_index.embeddings.wordpiece import ENGLISH_SHARE, CachedWords, english_share
+from vault_index.models import INT8_SCALE, Vector
 
 _MAGIC = b"VIU1"
 _HEAD = struct.Struct("<4s4if")
@@ -201,3 +202,30 @@ class MultilingualModel:
         found = vector - self._mean
         found -= _LANGUAGE_SHARE * (self._directions @ found) @ self._directions
         return found / np.linalg.norm(found)
+
+
+class BothModels:
+    """The English and the multilingual model: a vector is the vectors of both in a row.
+
+    So the cosine of two texts is the mean of their cosines by both models. A query in another
+    language gets zeros instead of its English vector, so only the multilingual one counts.
+    """
+
+    def __init__(self) -> None:
+        self._english, self._multilingual = EnglishModel(), MultilingualModel()
+
+    def embed(self, text: str) -> "Vector":
+        """Return the unit vector of a passage."""
+        return _joined(self._english.embed(text), self._multilingual.embed(text))
+
+    def embed_query(self, text: str) -> "Vector":
+        """Return the unit vector of a query."""
+        is_english = english_share(text) >= ENGLISH_SHARE
+        english = self._english.embed_query(text) if is_english else bytes(ENGLISH.dimensions)
+        return _joined(english, self._multilingual.embed_query(text))
+
+
+def _joined(english: "Vector", multilingual: "Vector") -> "Vector":
+    first, other = np.frombuffer(english, "i1") / INT8_SCALE, np.frombuffer(multilingual, "<f4")
+    both = np.concatenate([first, other])
+    return packed(both / np.linalg.norm(both))

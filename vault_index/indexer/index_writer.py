@@ -21,7 +21,7 @@ from vault_index.errors import (
     VaultIndexError,
 )
 from vault_index.indexer.current_sources import waiting
-from vault_index.indexer.reading import ROWS_VERSION, RowSettings
+from vault_index.indexer.reading import ROWS_VERSION, Parsed, RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.markdown.recalled import quoted_places
 from vault_index.models import Origin
@@ -44,7 +44,7 @@ from vault_index.store.connection import (
 from vault_index.store.documents import embed_keys
 from vault_index.store.integrity import index_damage, raise_damage, refill
 from vault_index.store.revisions import Revisions
-from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
+from vault_index.store.spaces import drop_all_spaces, pending_of_documents, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
 from vault_index.store.writer import IndexWriter
 
@@ -237,11 +237,17 @@ class WriteSide:
         self._state.put_origins(source, resolved)
 
     def refresh(
-        self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress
+        self,
+        places: Mapping[str, Sequence[str]],
+        progress: Progress = no_progress,
+        written: Iterable[Parsed] = (),
     ) -> SyncReport:
-        """Index the text of these places; the caller holds the lock."""
+        """Index the text of these places; the caller holds the lock.
+
+        `written` are documents that the caller has just written, which are not read again.
+        """
         return self._repairing(
-            lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places)
+            lambda: self._synchroniser(progress, CancelToken(), written).sync(self._sources, places)
         )[0]
 
     def purge(self, keys: set[bytes]) -> None:
@@ -261,20 +267,24 @@ class WriteSide:
         self._forget(paths)
         self.purge(take_out(self._open_writer()))
 
-    def embed_document(self, source: str, path: str) -> None:
-        """Embed one document at once with a local model; on an error it stays pending."""
+    def embed_documents(self, places: Mapping[str, Iterable[str]]) -> None:
+        """Embed a few documents with a local model; on an error they stay pending.
+
+        The caller holds the lock.
+        """
         from vault_index.indexer.outbound import Outbound
         from vault_index.indexer.vectors import open_space
 
-        if self._config.embedding.provider != "local":
+        writer = self._open_writer()
+        spaces = read_spaces(writer)
+        lacking = [pending_of_documents(writer, space.id, places) for space in spaces]
+        if self._config.embedding.provider != "local" or (spaces and not any(lacking)):
             return
         try:
             embedder = self._embedder()
-            writer = self._open_writer()
-            with self._held("embed"):
-                space = open_space(writer, embedder)
-                chunks = pending_of_document(writer, space.id, source, path) if space else []
-            if embedder is None or space is None or not 0 < len(chunks) <= EMBEDDED_AT_ONCE:
+            space = open_space(writer, embedder)
+            chunks = pending_of_documents(writer, space.id, places) if space else []
+            if embedder is None or space is None or len(chunks) > EMBEDDED_AT_ONCE:
                 return
             outbound = Outbound(embedder, self._state, self._now)
             for start in range(0, len(chunks), embedder.batch_texts):
@@ -282,8 +292,7 @@ class WriteSide:
                     [[chunk] for chunk in chunks[start : start + embedder.batch_texts]]
                 )
                 self._open_cache().put_embeddings(space.space, vectors)
-                with self._held("embed"):
-                    put_vectors(writer, space.id, vectors, chunks)
+                put_vectors(writer, space.id, vectors, chunks)
         except VaultIndexError as error:
             log.info("not embedded at once: %s", error.message)
 
@@ -413,7 +422,9 @@ class WriteSide:
             self._cache = Cache(self._home.cache_db)
         return self._cache
 
-    def _synchroniser(self, progress: Progress, cancel: CancelToken) -> Synchroniser:
+    def _synchroniser(
+        self, progress: Progress, cancel: CancelToken, written: Iterable[Parsed] = ()
+    ) -> Synchroniser:
         settings = RowSettings(
             self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir
         )
@@ -427,6 +438,7 @@ class WriteSide:
             self._forget,
             self._state,
             self.revisions,
+            written,
         )
 
     def _forget(self, paths: set[str]) -> None:

@@ -4,7 +4,6 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from vault_index.fields import FIELDS, FILTERS, NOT_SEARCHED
@@ -16,6 +15,7 @@ from vault_index.markdown.frontmatter import (
     plain_text,
     project_in,
     string_list,
+    unreviewed_in,
 )
 from vault_index.markdown.normalize import SENTENCE, scalars
 from vault_index.models import (
@@ -120,21 +120,32 @@ class Read(NamedTuple):
     """For memories: the file, compressed by `packed`."""
 
 
+class Parsed(NamedTuple):
+    """A document that was just written, and was parsed before."""
+
+    raw: RawDocument
+    """Its stamp has no ctime, because moving the new file to its path changed that."""
+    parsed: ParsedDocument
+
+
 def read_document(
-    source: Source, ref: DocumentRef, settings: RowSettings, known: KnownDocument | None = None
+    source: Source,
+    ref: DocumentRef,
+    settings: RowSettings,
+    known: KnownDocument | None = None,
+    written: Parsed | None = None,
 ) -> Read | FileStamp:
     """Return the rows of a document, or only its new stamp if the rows are unchanged.
 
-    Raises the errors of `Source.read`.
+    A document that was just `written` is neither read nor parsed. Raises the errors of
+    `Source.read`.
     """
     # Imported here because parsing is slow to import, and most syncs find nothing to parse.
-    from vault_index.markdown.canvas import parse_canvas
     from vault_index.markdown.chunk import chunk, chunk_fields
-    from vault_index.markdown.frontmatter import unreviewed_in
-    from vault_index.markdown.parse import parse, parse_transcript, without_quotes
+    from vault_index.markdown.parse import without_quotes
 
     began = time.time_ns()
-    raw = source.read(ref)
+    raw = written.raw._replace(ref=ref) if written else source.read(ref)
     stamp, made_with = _believed(raw.ref.stamp, began), settings.made_with(source)
     if known is not None and raw.kind is None and _is_same(raw, known, made_with):
         return stamp
@@ -145,26 +156,34 @@ def read_document(
     )
     quotable = raw.kind == "session" and settings.deleted[1]
     text, omitted = without_quotes(raw.text, *settings.deleted) if quotable else (raw.text, None)
-    ordinary = partial(parse, memory=raw.kind == "memory")
-    markdown = parse_transcript if raw.kind == "session" else ordinary
-    read = parse_canvas if path.endswith(".canvas") else markdown
-    parsed = read(text, path.rpartition("/")[2].rpartition(".")[0])
-    chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
-    fields = chunk_fields(parsed, settings.chunk_tokens)
-    unreviewed = unreviewed_in(path, settings.memory_dir) if raw.kind == "memory" else 0
+    parsed = written.parsed if written else _parse(text, path, raw.kind)
     row = describe(
         raw,
         parsed,
-        chunks,
-        fields,
+        chunk(parsed, settings.chunk_tokens, settings.chunk_overlap),
+        chunk_fields(parsed, settings.chunk_tokens),
         made_with=made_with,
         born=source.born,
         omitted=omitted,
-        unreviewed=unreviewed,
+        unreviewed=unreviewed_in(path, settings.memory_dir) if raw.kind == "memory" else 0,
     )
     kept = source.keep(raw, text, row.updated) if isinstance(source, SessionSource) else ()
     return Read(
         row, (*raw.faults, *parsed.faults, *kept), packed(raw.data) if row.kind == "memory" else b""
+    )
+
+
+def _parse(text: str, path: str, kind: Kind | None) -> ParsedDocument:
+    from vault_index.markdown.canvas import parse_canvas
+    from vault_index.markdown.parse import parse, parse_transcript
+
+    name = path.rpartition("/")[2].rpartition(".")[0]
+    if path.endswith(".canvas"):
+        return parse_canvas(text, name)
+    return (
+        parse_transcript(text, name)
+        if kind == "session"
+        else parse(text, name, memory=kind == "memory")
     )
 
 

@@ -11,11 +11,20 @@ from typing import Any
 
 from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
-from vault_index.indexer.reading import Job, Plan, Read, RowSettings, Work, diff, read_document
+from vault_index.indexer.reading import (
+    Job,
+    Parsed,
+    Plan,
+    Read,
+    RowSettings,
+    Work,
+    diff,
+    read_document,
+)
 from vault_index.indexer.session_filter import to_index
 from vault_index.markdown.frontmatter import document_uid
 from vault_index.markdown.recalled import fingerprint, runs_in
-from vault_index.models import DocumentRef, Fault, FileStamp
+from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp
 from vault_index.progress import CancelToken, Progress
 from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
@@ -63,6 +72,7 @@ class Synchroniser:
         forget: Callable[[set[str]], None],
         state: State,
         revisions: Revisions,
+        written: Iterable[Parsed] = (),
     ) -> None:
         self._writer = writer
         self._cache = cache
@@ -75,6 +85,7 @@ class Synchroniser:
         """Called with the paths of removed documents, and of sessions that quote them."""
         self._state = state
         self._revisions = revisions
+        self._written = {one.raw.ref: one for one in written}
         self._again: dict[str, list[str]] = {}
         """Sessions to be read again, by source."""
         self._report = SyncReport()
@@ -96,9 +107,6 @@ class Synchroniser:
         names and words.
         """
         started = time.monotonic()
-        self._report = SyncReport()
-        self._looked_at = []
-        self._broken = []
         for source in sources:
             wanted = [""] if places is None else places.get(source.config.name)
             if wanted is not None and self._report.finished:
@@ -168,10 +176,9 @@ class Synchroniser:
         return plan
 
     def _report_vanished(self, source: Source, scan: Scan, known: int) -> None:
-        kept = (
-            f"source {source.config.name!r}: {scan.reason}; its {known} documents stay in the index"
-        )
         if known or not scan.reason.endswith(YET):
+            name = source.config.name
+            kept = f"source {name!r}: {scan.reason}; its {known} documents stay in the index"
             self._add(problems=(Problem("source_vanished", kept, source.remedy),))
 
     def _look_for_other_names(
@@ -406,7 +413,9 @@ class Synchroniser:
     ) -> Read | FileStamp | None:
         """Read one file; None if it is unreadable or was removed after the scan."""
         try:
-            return read_document(source, ref, self._settings, old)
+            without_ctime = ref._replace(stamp=ref.stamp._replace(ctime_ns=UNTRUSTED))
+            written = self._written.get(without_ctime)
+            return read_document(source, ref, self._settings, old, written)
         except NotFoundError:
             return None
         except VaultIndexError as error:

@@ -65,7 +65,7 @@ _SHORT = 200
 """Longest text from which emphasis is removed: matching hundreds of stars is slow."""
 
 _MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
-_BLOCK_ID = re.compile(r"(?:^| )\^[A-Za-z0-9-]+$")
+BLOCK_ID = re.compile(r"(?:^| )\^[A-Za-z0-9-]+$")
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SHOWN_LINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _LINK = re.compile(
@@ -297,7 +297,7 @@ def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[s
 
 def plain_words(text: str) -> str:
     """Return a text without markup and a trailing `^block-id`; links become their shown text."""
-    text = _BLOCK_ID.sub("", " ".join(text.replace("\0", " ").split()))
+    text = BLOCK_ID.sub("", " ".join(text.replace("\0", " ").split()))
     if len(text) > MAX_CHARACTERS:
         return text[:MAX_CHARACTERS].rsplit(" ", 1)[0]
     if not _MARKS.search(text):

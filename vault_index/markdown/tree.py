@@ -23,7 +23,7 @@ from vault_index.markdown.grammar import (
     blocks_of,
     inline_of,
 )
-from vault_index.markdown.inline import SCHEME, plain_words, wikilink
+from vault_index.markdown.inline import BLOCK_ID, SCHEME, plain_words, wikilink
 from vault_index.markdown.normalize import split_lines
 from vault_index.unicode import mended
 
@@ -42,7 +42,7 @@ _ROOM = 1_000_000
 A link definition may be used many times.
 """
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{1,32}(?![A-Za-z0-9+#-])")
-_CALLOUT = re.compile(r"\[!([^\]\n]{1,100})\][+-]?[ \t]*([^\n]*)\n?")
+_CALLOUT = re.compile(r"\[!([^\]\n]{1,100})\]([+-]?)[ \t]*([^\n]*)\n?")
 _NOT_KIND = re.compile(r"[^a-z-]")
 _TASK = re.compile(r"\[(.)\](?:[ \t]+|$)")
 _NOT_WORD = re.compile(r"\W+")
@@ -123,6 +123,9 @@ class _Drawing:
                 _mark_callout(token, first, inline)
             elif first.type == "paragraph_open" and token.type == "list_item_open":
                 _mark_task(inline)
+            elif token.type == "paragraph_open":
+                first.content = BLOCK_ID.sub("", first.content)
+                token.hidden = token.hidden or not first.content
 
     def _nodes(
         self, tokens: Iterator[Token], depth: int = 0, *, in_link: bool = False
@@ -249,8 +252,9 @@ def _mark_callout(token: Token, paragraph: Token, inline: Token) -> None:
     """Make a blockquote with the marker of a callout one; remove the marker."""
     if match := _CALLOUT.match(inline.content):
         kind = _NOT_KIND.sub("", match[1].partition("|")[0].strip().lower())[:32] or "note"
-        title = plain_words(match[2]) or kind.replace("-", " ").capitalize()
-        token.tag, token.meta = "callout", {"kind": kind, "title": title}
+        title = plain_words(match[3]) or kind.replace("-", " ").capitalize()
+        fold = {"fold": match[2]} if match[2] else {}
+        token.tag, token.meta = "callout", {"kind": kind, "title": title, **fold}
         inline.content = inline.content[match.end() :]
         first, end = paragraph.map or (0, 0)
         paragraph.hidden, paragraph.map = not inline.content, [first + 1, end]

@@ -166,8 +166,9 @@ def cut_texts(texts: Sequence[Text], failed: Sequence[Answer], budget: int) -> P
         return most(len(texts), of_texts, budget, "a text")
     if fits(of_lines(1), budget):
         return most(len(lines), of_lines, budget, "a line")
-    longest = min(len(lines[0]), budget * _LONGEST_TOKEN)
-    return most(longest, of_characters, budget, "any of the text")
+    return most(
+        min(len(lines[0]), budget * _LONGEST_TOKEN), of_characters, budget, "any of the text"
+    )
 
 
 def _part(text: Answer, content: str, lines: tuple[int, int] | None = None) -> Answer:

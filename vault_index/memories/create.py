@@ -70,7 +70,7 @@ def add_memory(
             replace(new, path=path or ""), replaced, folder=INBOX if by_agent else None
         )
     stored = replace(stored, warnings=(*stored.warnings, *weak))
-    return embed_stored(runtime, stored, memories.home, replaced, news=True)
+    return with_details(runtime, stored, memories.home, replaced, news=True)
 
 
 def memory_of(
@@ -92,7 +92,7 @@ def resolve_superseded(memories: MemoryStore, supersedes: Any) -> list[StoredDoc
     return [memories.find(ref) for ref in refs if ref]
 
 
-def embed_stored(
+def with_details(
     runtime: Runtime,
     stored: StoredMemory,
     source: str,
@@ -100,12 +100,11 @@ def embed_stored(
     *,
     news: bool,
 ) -> StoredMemory:
-    """Embed a stored memory and add details to the result.
+    """Return the result of storing a memory with details.
 
-    The result says how many passages still wait for their vectors. With `news`, it also lists
-    memories on the same subject, except those in `replaced`.
+    They are the number of passages that still wait for their vectors and, with `news`, memories on
+    the same subject, except those in `replaced`.
     """
-    runtime.write.embed_document(source, stored.path)
     with runtime.pool.lend() as connections:
         reader = connections.reader
         known = documents_by_path(reader, stored.path, (source,))
@@ -113,10 +112,10 @@ def embed_stored(
             return stored
         if waiting := runtime.pending(reader, known[0].id):
             stored = replace(stored, degraded=(f"vector: pending for {waiting:,} of its passages",))
-        if not news or stored.duplicate_of:
+        ignored = {one.id for one in replaced}
+        if stored.duplicate_of or not news:
             return stored
-        near = similar_memories(reader, known[0], ignoring={one.id for one in replaced})
-        if not near:
+        if not (near := similar_memories(reader, known[0], ignoring=ignored)):
             return stored
         command = f"vault-index update {stored.id} --supersedes {near[0].id}"
         question = f'does it replace "{near[0].title}"? If so: {command}'

@@ -53,8 +53,6 @@ def decide_memories(
             done = (
                 _OF_ALL[action](memories, found) if text is None else _edit(memories, found, text)
             )
-    if action in ("edit", "merge"):
-        runtime.write.embed_document(found[0][1].source, done[0].path)
     return MemoryOutcomes(
         tuple(done), tuple(failed), change=0 if runtime.hides else memories.journal.begun
     )
@@ -161,8 +159,7 @@ def _edit(memories: MemoryStore, found: Sequence[Found], text: str) -> list[Memo
         )
     if not new.body.strip() and not new.front.get("title"):
         raise UsageError(f"{file.path} would have neither text nor title", "delete it instead")
-    mark = BOM if file.opening.startswith(BOM) else ""
-    written = mark + with_line_ends(new.text, file.newline)
+    written = file.opening[: file.opening.startswith(BOM)] + with_line_ends(new.text, file.newline)
     if written != file.text:
         memories.rewrite(file, written)
     return [_outcome(document, "edited" if written != file.text else "unchanged")]

@@ -15,7 +15,7 @@ from vault_index.errors import (
 )
 from vault_index.markdown.frontmatter import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
-from vault_index.memories.create import check_given, client_of, embed_stored, resolve_superseded
+from vault_index.memories.create import check_given, client_of, resolve_superseded, with_details
 from vault_index.memories.file.document import (
     MemoryFile,
     body_of,
@@ -90,7 +90,7 @@ def update_memory(
         stored = _apply(memories, document, file, text, keys, more, fewer, replaced)
     stored = replace(stored, warnings=(*stored.warnings, *weak))
     news = bool((content or "").strip() or given.get("title"))
-    return embed_stored(runtime, stored, document.source, replaced, news=news)
+    return with_details(runtime, stored, document.source, replaced, news=news)
 
 
 def _check_update(
@@ -364,11 +364,9 @@ def _delete_permanently(
         document = memories.find(runtime.inside(ref), sources)
     except NotFoundError:
         past = past_of(runtime, memories.connections, ref, sources)
-        title = past.title
         runtime.write.revisions.forget(past.uid)
-        return MemoryOutcome(
-            past.uid, past.path, title, "deleted", _copies_in_trash(memories, past.source, past.uid)
-        )
+        details = _copies_in_trash(memories, past.source, past.uid)
+        return MemoryOutcome(past.uid, past.path, past.title, "deleted", details)
     several = len(documents_by_id(reader, document.uid)) > 1
     runtime.write.revisions.forget(
         document.uid, *([document.source, document.path] if several else [])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.markdown.frontmatter import project_in
-from vault_index.memories.create import embed_stored
+from vault_index.memories.create import with_details
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.results.memories import Diff, History, StoredMemory, Version
@@ -154,7 +154,7 @@ def revert_memory(
                 "this version deleted the file", "choose another one, or: vault-index delete"
             )
         stored = _put_back(memories, past, now, data)
-    return embed_stored(runtime, stored, past.source, (), news=False)
+    return with_details(runtime, stored, past.source, (), news=False)
 
 
 def _version_to_restore(past: Past, to: int | str | None, now: bytes) -> Entry:
@@ -205,8 +205,9 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
     rows = revisions.of(document.uid)
     if len(documents_by_id(connections.reader, document.uid)) > 1:  # several files have this id
         rows = _of_path(rows, document.source, document.path)
-    entries = _visible(runtime, rows)
-    return _past(runtime, document.uid, document.source, document.path, document, entries)
+    return _past(
+        runtime, document.uid, document.source, document.path, document, _visible(runtime, rows)
+    )
 
 
 def _find_deleted(runtime: Runtime, revisions: Revisions, ref: str, sources: Sequence[str]) -> Past:

@@ -1,5 +1,6 @@
 """Find, store, change and remove memories while the write lock is held."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -9,13 +10,14 @@ from shlex import quote
 from typing import Any
 
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
+from vault_index.indexer.reading import Parsed
 from vault_index.markdown.frontmatter import document_uid, origin_in, string_list, unreviewed_in
-from vault_index.memories.file.document import MemoryFile, is_over, read_text, with_more_tags
+from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text, with_more_tags
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles, to_utf8
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.file.scoped import ScopedFiles
 from vault_index.memories.journal import Journal
-from vault_index.models import Filters, Origin
+from vault_index.models import DocumentRef, Filters, Origin, RawDocument
 from vault_index.progress import Progress, no_progress
 from vault_index.results.memories import MemoryOutcome, StoredMemory
 from vault_index.runtime import Runtime
@@ -131,6 +133,8 @@ class MemoryStore:
     """The path of each stored memory that is not indexed yet, by identity."""
     _written: dict[str, list[str]] = field(default_factory=dict)
     """Paths to index in the next flush, by source."""
+    _parsed: list[Parsed] = field(default_factory=list)
+    """New files that need not be read for the next flush."""
     _origins: list[tuple[str, str, Origin]] = field(default_factory=list)
     """Path, id and origin of new memories that have an origin."""
     _unsynced: list[str] = field(default_factory=list)
@@ -256,13 +260,17 @@ class MemoryStore:
         try:
             uid, author = document_uid(front.get("id"), self.home, path), front.get("entered_by")
             with self.journal.step(files, path, data, uid=uid, author=str(author or "")):
-                files.create(path, data)
+                stamp = files.create(path, data)
         except ConflictError as error:
             raise UsageError(
                 f"{path} exists and has another text",
                 f"change it: vault-index update {quote(path)}",
             ) from error
         self._unsynced.append(path)
+        if text in (None, new.text) and new.title and len(self._parsed) < _MANY_PATHS:
+            ref, digest = DocumentRef(self.home, path, stamp), hashlib.sha256(data).digest()
+            raw = RawDocument(ref, new.text.removeprefix(BOM), digest, data=data)
+            self._parsed.append(Parsed(raw, new.parsed))
         self.record(path, new.uid, front, new)
         self.note(self.home, path)
         return path
@@ -370,11 +378,12 @@ class MemoryStore:
         self._written.setdefault(source, []).extend(paths)
 
     def flush(self, progress: Progress = no_progress) -> None:
-        """Update the index with the written files.
+        """Update the index with the written files; with a local model, embed a few at once.
 
-        If that fails, the message says that the files are written.
+        If the update fails, the message says that the files are written.
         """
         written, self._written = self._written, {}
+        parsed, self._parsed = self._parsed, []
         if not written or self.dry_run:
             return
         self._sync_folders()
@@ -382,14 +391,10 @@ class MemoryStore:
         if origins:
             self.runtime.write.put_origins(self.home, origins)
         folder = self.runtime.config.memory.dir
+        few = {source: paths for source, paths in written.items() if len(paths) <= _MANY_PATHS}
         try:
-            self.runtime.write.refresh(
-                {
-                    source: paths if len(paths) <= _MANY_PATHS else [folder]
-                    for source, paths in written.items()
-                },
-                progress,
-            )
+            places = {source: few.get(source, [folder]) for source in written}
+            self.runtime.write.refresh(places, progress, parsed)
         except VaultIndexError as error:
             shown = ", ".join(path for paths in written.values() for path in paths[:3])
             raise type(error)(
@@ -399,6 +404,7 @@ class MemoryStore:
         for source, paths in written.items():
             root = self.runtime.vaults[source].config.path
             self.runtime.write.wrote(root / folder, [root / path for path in paths])
+        self.runtime.write.embed_documents(few)
 
     def purge(self, keys: set[bytes]) -> None:
         """Update the index and erase removed texts from its files."""

@@ -36,8 +36,8 @@ def undo_change(
                 )
         memories.flush()
         revisions.end(change.id)
-    nothing = MemoryOutcome("", "", "", "undone", details)
-    return MemoryOutcomes(tuple(outcomes) or (nothing,))  # a change that touched no file
+    # An empty outcome stands for a change that touched no file.
+    return MemoryOutcomes(tuple(outcomes) or (MemoryOutcome("", "", "", "undone", details),))
 
 
 def _to_undo(

@@ -153,8 +153,10 @@ def _texts(link: Link) -> dict[str, str]:
     for name in FILES:
         body = (_SHIPPED / name).read_text(encoding="utf-8")
         if name == _PLACE:
-            head = body.partition("export const PLACE")[0]
-            body = f"{head}export const PLACE: Place = {json.dumps(place)}\n"
+            body = (
+                body.partition("export const PLACE")[0]
+                + f"export const PLACE: Place = {json.dumps(place)}\n"
+            )
         texts[name] = (
             f"{_MARK}{__version__}, {_hash(body)};"
             f" `vault-index agent install opencode` renews it.\n{body}"

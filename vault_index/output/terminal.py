@@ -28,7 +28,6 @@ from vault_index.output.views import view
 
 _READABLE = 100
 """Maximum width of prose in characters, on terminals of any width."""
-_QUOTED_LINES = 3
 _SCHEMES = ("obsidian://", "file://", "https://", "http://")
 
 
@@ -73,10 +72,8 @@ class Page:
         match block:
             case Line():
                 self._line(block)
-            case Quote(text, spans, indent):
-                room = _QUOTED_LINES * (min(self.width, _READABLE) - indent) / 4  # in tokens
-                parts = _marked(*passage(text, spans, room))
-                self._line(line(*parts, indent=indent, limit=_QUOTED_LINES))
+            case Quote():
+                self._quote(block)
             case Pairs():
                 self._pairs(block)
             case Table():
@@ -84,9 +81,22 @@ class Page:
             case Raw(text):
                 self.print(Text(clean(text)))
 
-    def _line(self, block: Line) -> None:
-        """Print a wrapped paragraph; `…` marks a cut."""
-        width = min(self.width, _READABLE) - block.indent - block.hang
+    def _quote(self, block: Quote) -> None:
+        """Print some lines of a text, from the line with the first match."""
+        width, rows = min(self.width, _READABLE) - block.indent, block.rows
+        start = block.text.rfind("\n", 0, block.spans[0][0] if block.spans else 0) + 1
+        for text in block.text[start:].split("\n"):
+            end = start + len(text)
+            spans = [(a - start, b - start) for a, b in block.spans if start <= a and b <= end]
+            if rows > 0:
+                parts = _marked(*passage(text, spans, rows * width / 4))
+                rows -= self._line(line(*parts, indent=block.indent, limit=rows))
+            start = end + 1
+
+    def _line(self, block: Line) -> int:
+        """Print a wrapped paragraph, and return its number of lines; `…` marks a cut."""
+        most = self.width if block.limit == 1 else _READABLE
+        width = min(self.width, most) - block.indent - block.hang
         wrapped = Text.assemble(*map(self._styled, block.parts)).wrap(self.console, width)
         shown = list(wrapped[: block.limit])
         if len(wrapped) > len(shown):
@@ -96,6 +106,7 @@ class Page:
             last.append(" …")
         for number, one in enumerate(shown):
             self.print(Text(" " * (block.indent + (block.hang if number else 0))) + one)
+        return len(shown)
 
     def _pairs(self, block: Pairs) -> None:
         """Print names and values in two columns."""

@@ -75,6 +75,13 @@ def place(record: Mapping[str, Any]) -> str:
     return f"{record['path']}:{span}" if span else str(record["path"])
 
 
+def short_path(path: str, width: int) -> str:
+    """Return a path of at most `width` characters: without middle folders, or cut in its name."""
+    first, name = path.partition("/")[0], path.rpartition("/")[2]
+    cut = f"{name[: width // 2 - 1]}…{name[-width // 2 :]}"
+    return next(one for one in (path, f"{first}/…/{name}", f"…/{name}", cut) if len(one) <= width)
+
+
 def passage(text: str, spans: Spans, budget: float) -> tuple[str, Spans]:
     """Cut a text to about `budget` tokens on one line, around the first of `spans`.
 

@@ -276,11 +276,12 @@ class Table(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """Text of a document, with the matched words; a terminal shows three lines of it."""
+    """Text of a document, with the matched words; a terminal shows some lines of it."""
 
     text: str
     spans: Spans = ()
     indent: int = 0
+    rows: int = 3
 
 
 class Raw(NamedTuple):

@@ -14,7 +14,9 @@ from vault_index.output.text import (
     lines,
     moment,
     more_of,
+    passage,
     place,
+    short_path,
     state,
     with_short_ids,
 )
@@ -45,6 +47,8 @@ from vault_index.output.view import (
 
 _WIDE = 110
 """Width in characters from which lists have more columns."""
+_FEW = 7
+"""Number of hits up to which each shows two lines of text, so that 24 lines show all of them."""
 _STRONG = 0.5
 """Share of the best score below which hits are marked as unlikely.
 
@@ -83,13 +87,14 @@ def _search(result: Record, width: int) -> Blocks:
             _TRY_OTHER_WORDS,
         ]
     unlikely = next((hit for hit in hits if hit["score"] < hits[0]["score"] * _STRONG), None)
-    groups = ([*shown_if(hit is unlikely, _UNLIKELY, GAP), *_hit(hit), GAP] for hit in hits)
+    rows = 1 if len(hits) > _FEW else 2
+    groups = ([*shown_if(hit is unlikely, _UNLIKELY), *_hit(hit, width, rows)] for hit in hits)
     summary = (
         f"{counted(len(hits), 'hit')} · {result['mode']} · {duration(result['took_ms'] / 1000)}"
     )
     certainty = CERTAINTY[result["confidence"]]
     foot = line((summary, "dim"), (f" · {certainty}" if certainty else "", "yellow"))
-    return [*head, *shown_if(head, GAP), *chain(*groups), foot, *weak]
+    return [*head, *shown_if(head, GAP), *chain(*groups), GAP, foot, *weak]
 
 
 def _why(result: Record, width: int) -> Blocks:
@@ -112,7 +117,7 @@ def _why(result: Record, width: int) -> Blocks:
             hang=2,
         ),
         *chain(*reasons),
-        *(block for hit in with_short_ids(hits) for block in (GAP, *_hit(hit))),
+        *(block for hit in with_short_ids(hits) for block in (GAP, *_hit(hit, width, 2))),
         *shown_if(reading, GAP, *reading),
     ]
 
@@ -141,26 +146,32 @@ def _small(lines: list[str], indent: int = 0) -> list[Line]:
     return [line((one, "dim"), indent=indent, hang=2) for one in lines]
 
 
-def _hit(hit: Record) -> Blocks:
-    under = [f" › {heading}" for heading in hit["headings"] if heading != hit["title"]]
-    tags = " ".join(f"#{tag}" for tag in hit["tags"])
-    where = place({**hit, "lines": hit["focus"]})
+def _hit(hit: Record, width: int, rows: int) -> Blocks:
+    """Return the heading of a hit on one line, and `rows` lines of its text."""
+    under = [heading for heading in hit["headings"] if heading != hit["title"]]
+    where = short_path(place({**hit, "lines": hit["focus"]}), width * 2 // 5)
+    changed = "changed since indexing" if hit["changed_since_index"] else ""
+    about = f" · {joined(hit['id'], state(hit), changed)}"
+    room = width - len(f"0.00   · {where}{about}")
+    head = passage(" › ".join([hit["title"], *under]), (), room / 4)[0].replace(" ›…", "…")
+    tags = "".join(f" #{tag}" for tag in hit["tags"])
     shown = "snippet" if hit["snippet"] else "digest"
     text, spans = hit[shown] or "", hit.get("spans", {}).get(shown, ())
     return [
-        line((f"{hit['score']:.2f}  ", "green"), (hit["title"], "bold"), *under, hang=6, limit=2),
         line(
+            (f"{hit['score']:.2f}  ", "green"),
+            (head[: len(hit["title"])], "bold"),
+            head[len(hit["title"]) :],
+            " · ",
             (where, "cyan", hit["link"]),
-            (f" · {hit['id']}", "dim"),
-            (f" · {state(hit)}" if state(hit) else "", "yellow"),
-            (f" · {tags}" if tags else "", "magenta"),
-            indent=6,
+            (about, "yellow" if state(hit) or changed else "dim"),
+            (f" ·{tags}" if tags and len(head + tags) <= room - 2 else "", "magenta"),
+            limit=1,
         ),
-        *shown_if(text, Quote(text, spans, indent=6)),
+        *shown_if(text, Quote(text, spans, 6, rows)),
         *shown_if(
             hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)
         ),
-        *shown_if(hit["changed_since_index"], line(("changed since indexing", "yellow"), indent=6)),
         *_small(explanation_lines(hit.get("explain")), indent=6),
     ]
 

@@ -10,21 +10,33 @@ from typing import Any
 from vault_index.callers import Caller
 from vault_index.config import Config, Home, load_config
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
+from vault_index.fields import FILTERS, Filters
 from vault_index.memories.file.document import MemoryFile, body_of
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.merge import merge_texts
 from vault_index.page import tokens
 from vault_index.page.images import read_image
+from vault_index.query.links import links_around
+from vault_index.runtime import Runtime
+from vault_index.store.documents import folder_counts, tag_counts, value_counts
 from vault_index.store.state import State
 from vault_index.version import __version__
 
+_MOST_AROUND = 50
+"""Maximum number of documents in the picture of links."""
+_MOST_VALUES = 5_000
+"""Maximum number of values of one filter, and of folders."""
 
-def answer(home: Home, caller: Caller, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+
+def answer(
+    runtime: Runtime, caller: Caller, name: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the answer to one request.
 
     Raises ForbiddenError unless the caller is the owner (except for `sign_in`), and NotFoundError
     for an unknown name.
     """
+    home = runtime.home
     if name == "sign_in":
         return tokens.sign_in(home, params)
     if not caller.owner:
@@ -45,6 +57,10 @@ def answer(home: Home, caller: Caller, name: str, params: Mapping[str, Any]) -> 
             return _disk(home)
         case "sent":
             return _sent(home)
+        case "values":
+            return _values(runtime)
+        case "around":
+            return _around(runtime, str(params.get("ref")), str(params.get("source")))
     raise NotFoundError("unknown path", "see docs/serve.md")
 
 
@@ -57,7 +73,7 @@ def _about(home: Home, caller: Caller) -> dict[str, Any]:
     return {
         "version": __version__,
         "name": caller.name,
-        "editor": config.serve.editor,
+        "editor": config.page.editor,
         "sources": sources,
     }
 
@@ -79,6 +95,33 @@ def _sent(home: Home) -> dict[str, Any]:
     names = ("day", "endpoint", "model", "documents", "queries", "texts", "tokens")
     with closing(State(home.state_db)) as state:
         return {"results": [dict(zip(names, row, strict=True)) for row in state.spent(-1)]}
+
+
+def _around(runtime: Runtime, ref: str, source: str) -> dict[str, Any]:
+    """Return the documents around one, which is the first, and their links as pairs of indexes."""
+    with runtime.pool.lend() as connections:
+        document = runtime.resolve(connections, ref, (source,)).document
+        found, edges = links_around(connections.reader, document, _MOST_AROUND)
+    index = {one.id: at for at, one in enumerate(found)}
+    rows = [
+        {"source": one.source, "path": one.path, "title": one.title, "kind": one.kind}
+        for one in found
+    ]
+    return {"results": rows, "links": sorted((index[a], index[b]) for a, b in edges)}
+
+
+def _values(runtime: Runtime) -> dict[str, Any]:
+    """Return the values of filters with their counts, and the folders as source, path, count."""
+    with runtime.pool.lend() as connections:
+        reader = connections.reader
+        columns = {one.key: one.column for one in FILTERS.values() if one.column}
+        values = {key: value_counts(reader, column) for key, column in columns.items()}
+        values |= {"tag": tag_counts(reader, Filters())}
+        folders = folder_counts(reader)
+    return {
+        "values": {key: rows[:_MOST_VALUES] for key, rows in values.items()},
+        "folders": folders[:_MOST_VALUES],
+    }
 
 
 def _part(folder: str, name: str) -> str:

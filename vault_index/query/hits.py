@@ -9,12 +9,12 @@ from vault_index.query.language.filters import single_filters
 from vault_index.query.language.parse import match_expression
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.passages import (
+    HEADING,
     SNIPPET_CHARACTERS,
     Focus,
     RankedPassage,
     TermMatcher,
     focus,
-    snippet,
 )
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, terms_meant
 from vault_index.query.reader import Reader
@@ -29,6 +29,10 @@ _GAP = 2  # maximum line distance of neighbouring passages: one blank line betwe
 _KEY = re.compile(r"- ([^:\n]+): ")
 _ONE_WORD = re.compile(r'"(\w+)"')
 _MOST_COUNTED = 100  # limit of the count of excluded hits
+_WHOLE_LINE = 400
+_CONTINUED = re.compile(r"(?<!\n)\n(?!\n|[-*+>|#]|\d+[.)]\s)")
+"""A line break in a paragraph. List items, quotes, table rows and headings keep theirs."""
+_BREAKS = re.compile(r"\n+")
 
 
 class DiskState:
@@ -256,9 +260,53 @@ def _snippet(hit: RankedPassage, at: Focus, others: set[int]) -> str:
     """Return the snippet of a hit without the lines in `others`; a field is shown alone."""
     chunk, passage = hit.chunk, hit.passage
     if chunk.ordinal >= 0:
-        return snippet(chunk.text, at.first, at.column, others)
+        return snippet(chunk.text, at, others)
     others |= {*range(chunk.text.count("\n") + 1)} - {*range(passage.first, passage.last + 1)}
-    return _with_key(chunk, at.first, snippet(chunk.text, at.first, at.column, others))
+    return _with_key(chunk, at.first, snippet(chunk.text, at, others))
+
+
+def snippet(text: str, at: Focus, others: Collection[int] = ()) -> str:
+    """Return about 240 characters of `text` around a focus.
+
+    A longer line is shown alone; a line of over 400 characters is cut and begins near the column of
+    the focus. The snippet stops before the lines in `others`, which better hits show.
+    """
+    lines = text.split("\n")
+    if at.first > 0 and HEADING.match(lines[0]):
+        lines[0] = ""  # shown next to the snippet
+    first, last, size = at.first, at.last, len("\n".join(lines[at.first : at.last + 1]))
+    if size > SNIPPET_CHARACTERS:
+        last, size = first, len(lines[first].strip())
+    if size >= SNIPPET_CHARACTERS:
+        whole = size <= _WHOLE_LINE
+        return lines[first].strip() if whole else _cut(lines[first].rstrip(), at.column)
+    grown = True
+    while grown:
+        grown = False
+        for candidate in (last + 1, first - 1):
+            if candidate not in others and 0 <= candidate < len(lines):
+                wider = size + len(lines[candidate].strip()) + 1
+                if wider <= SNIPPET_CHARACTERS:
+                    size, grown = wider, True
+                    first, last = min(first, candidate), max(last, candidate)
+    return _joined(lines[first : last + 1], text)
+
+
+def _joined(lines: Sequence[str], text: str) -> str:
+    """Join lines of `text`: a paragraph becomes one line; if there is code, all lines stay."""
+    if "```" in text or "~~~" in text:
+        return "\n".join(filter(str.strip, map(str.rstrip, lines)))
+    return _BREAKS.sub("\n", _CONTINUED.sub(" ", "\n".join(map(str.strip, lines)).strip("\n")))
+
+
+def _cut(line: str, column: int) -> str:
+    start = max(min(column, len(line) - SNIPPET_CHARACTERS), 0)
+    if 0 < start < column:
+        start = line.find(" ", start, column) + 1 or start  # begin at a word
+    rest = line[start:].lstrip()
+    if len(rest) > SNIPPET_CHARACTERS:
+        rest = f"{rest[:SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
+    return f"…{rest}" if start else rest
 
 
 def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
@@ -273,8 +321,7 @@ def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
 
 def _focus_span(text: str, place: Focus, shown: str) -> tuple[int, int]:
     """Return the range of the lines of `place` in the snippet; the whole snippet if it is cut."""
-    lines = text.split("\n")[place.first : place.last + 1]
-    part = " ".join(filter(None, map(str.strip, lines)))
+    part = _joined(text.split("\n")[place.first : place.last + 1], text)
     start = shown.find(part)
     return (start, start + len(part)) if part and start >= 0 else (0, len(shown))
 

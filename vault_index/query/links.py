@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 
 from vault_index.models import Link
 from vault_index.query.reader import Reader
-from vault_index.store.documents import aliases_of, documents_by_key
+from vault_index.store.documents import aliases_of, documents_by_key, links_of
 from vault_index.store.records import StoredDocument
 from vault_index.store.related import Called, documents_called, links_to
 from vault_index.unicode import same_form
@@ -23,10 +23,17 @@ _SESSION = re.compile(r"ses_\w+")
 
 def linked_from(reader: Reader, document: StoredDocument, links: Iterable[Link]) -> set[int]:
     """Return the ids of the documents that `links` in `document` point to."""
+    found = link_targets(reader, document, links).values()
+    return {document_id for document_id in found if document_id is not None}
+
+
+def link_targets(
+    reader: Reader, document: StoredDocument, links: Iterable[Link]
+) -> dict[str, int | None]:
+    """Return the document that each target of `links` in `document` points to, None if missing."""
     targets = {link.target for link in links if link.target}
     named = _LinkTargets(reader, targets)
-    found = {named.resolve(target, (document.source,), document.path) for target in targets}
-    return {document_id for document_id in found if document_id is not None}
+    return {target: named.resolve(target, (document.source,), document.path) for target in targets}
 
 
 def linking_to(reader: Reader, document: StoredDocument) -> set[int]:
@@ -44,6 +51,23 @@ def linking_to(reader: Reader, document: StoredDocument) -> set[int]:
         for link in links
         if named.resolve(link.target, (link.source,), link.path) == document.id
     }
+
+
+def links_around(
+    reader: Reader, document: StoredDocument, most: int
+) -> tuple[list[StoredDocument], set[tuple[int, int]]]:
+    """Return up to `most` documents within two links of one, nearest first, and their links."""
+    found, ring, edges = {document.id: document}, [document], set[tuple[int, int]]()
+    for _ in range(2):
+        around = set[int]()
+        for one in ring:
+            to, back = linked_from(reader, one, links_of(reader, one.id)), linking_to(reader, one)
+            edges |= {(one.id, other) for other in to} | {(other, one.id) for other in back}
+            around |= to | back
+        new = documents_by_key(reader, sorted(around - found.keys())[: most - len(found)])
+        ring = list(new.values())
+        found |= new
+    return list(found.values()), {(a, b) for a, b in edges if a != b and {a, b} <= found.keys()}
 
 
 def linked(reader: Reader, target: str, sources: Collection[str]) -> StoredDocument | None:

@@ -13,6 +13,7 @@ from vault_index.query.references import Place
 from vault_index.results.sessions import Resume
 from vault_index.store.documents import Order, documents_by_name, documents_page
 from vault_index.store.records import StoredDocument
+from vault_index.times import local_day
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 """An id that cannot be read as a command-line option."""
@@ -71,12 +72,16 @@ def _named(reader: Reader, ref: str, find: Callable[[str], Place]) -> StoredDocu
         other = document.path
     words = f"*{'*'.join(ref.split())}*"
     for filters in (Filters(sessions=(ref,)), Filters(titles=(words,))):
-        wanted = filters._replace(kinds=("session",))
-        found, total = documents_page(reader, wanted, Order("updated"), _SHOWN)
+        found, total = documents_page(
+            reader, filters._replace(kinds=("session",)), Order("updated"), _SHOWN
+        )
         if total == 1:
             return found[0]
         if found:
-            ids = ", ".join(f"{one.uid[:13]} ({one.title})" for one in found)
+            ids = ", ".join(
+                f"{one.uid[:13]} ({one.title}, {client_of(one)}, {local_day(one.updated)})"
+                for one in found
+            )
             more = f" and {total - len(found)} more" if total > len(found) else ""
             raise UsageError(f"{total} sessions match {ref!r}", f"use the id of one: {ids}{more}")
     hint = "list sessions: vault-index sessions"

@@ -1,14 +1,15 @@
 """The search pipeline: read a query, retrieve and rank passages, and select the hits."""
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from typing import Any, Literal
 
 from vault_index.config.schema import RankingConfig
-from vault_index.embeddings.spaces import MULTILINGUAL
+from vault_index.embeddings.spaces import BOTH, MULTILINGUAL
 from vault_index.embeddings.wordpiece import known_share
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, QueryOrigins, Vector
@@ -23,7 +24,7 @@ from vault_index.query.hits import (
 )
 from vault_index.query.language.filters import unmet_filters
 from vault_index.query.language.parse import ParsedQuery, match_expression, parse_query
-from vault_index.query.ranking.confidence import Confidence, confidence, weak
+from vault_index.query.ranking.confidence import Confidence, confidence, scale_of, weak
 from vault_index.query.ranking.echoes import RecentQuestions, with_replies
 from vault_index.query.ranking.passages import RankedPassage, TermMatcher
 from vault_index.query.ranking.rank import Scorer, boosts, order, rank
@@ -59,9 +60,6 @@ Mode = Literal["hybrid", "text", "vector"]
 Match = Literal["any", "all"]
 
 _DEPTHS = (60, 240, 960, 3840)  # chunks per channel, tried in order; vec0 finds at most 4096
-# Share of known letters at which the cosines of a query count fully; English queries have .71 or
-# more.
-_KNOWN = 0.8
 _UNKNOWN = 0.1
 _NOTICEABLE = 0.01
 """Share of passages without a vector from which every answer reports it. An answer whose
@@ -71,6 +69,8 @@ _DAY = 86_400.0
 CURRENT = "current"
 """Stands for sessions that were active in `folders` in the last 10 minutes."""
 _CURRENT_SECONDS = 600.0
+_told: list[str] = []
+"""Hints that this process has given; a daemon gives them once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +160,20 @@ class Searcher:
         )
 
     def _hints(self, answer: Answer, options: SearchOptions) -> Iterator[str]:
-        yield from also_searched(answer.query)
-        yield from excluded_hits(self._reader, answer.query, answer.hidden)
+        query = answer.query
+        yield from also_searched(query)
+        unread = query.terms and query.vector is None and not query.degraded
+        if unread and options.mode == "hybrid" and not _told:
+            from vault_index.embeddings.packages import use_multilingual  # late: needed once
+
+            _told.append("model")
+            yield (
+                "only the words were searched, because the embedding model does not read this"
+                f" language; run `{use_multilingual()}`"
+            )
+        yield from excluded_hits(self._reader, query, answer.hidden)
         if not answer.selected:
-            yield from unmet_filters(self._reader, answer.query.parsed.filters)
+            yield from unmet_filters(self._reader, query.parsed.filters)
             if options.offset and (total := len(self.everything(answer, options).selected)):
                 yield f"offset {options.offset} is past the last of {total} hits"
 
@@ -238,9 +248,7 @@ class Searcher:
         if not self._reader.vectors_work:
             return {"degraded": ("vector: sqlite-vec cannot be loaded",)}
         text = corrected if space.space.provider == "local" else typed
-        known = (
-            min(known_share(space.space, text) / _KNOWN, 1.0) if options.mode == "hybrid" else 1.0
-        )
+        known = known_share(space.space, text) if options.mode == "hybrid" else 1.0
         if known < _UNKNOWN:
             return {}  # the model cannot read this text
         try:
@@ -251,7 +259,8 @@ class Searcher:
             "vector": vector,
             "space_id": space.id,
             "known": known,
-            "crossing": space.space == MULTILINGUAL,
+            "crossing": space.space in (MULTILINGUAL, BOTH),
+            "stretch": scale_of(space.space, vector)[0],
             "degraded": self._waiting(space.id, _NOTICEABLE),
         }
 
@@ -382,11 +391,8 @@ class Searcher:
     def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
         """Move chunks to the end that exceed the number of passages shown per document."""
         documents = documents_of(self._reader, ordered)
-        counts: Counter[int] = Counter()
-        places: dict[int, int] = {}  # of each chunk within its document
-        for chunk_id in ordered:
-            places[chunk_id] = counts[documents[chunk_id]]
-            counts[documents[chunk_id]] += 1
+        before: dict[int, Iterator[int]] = defaultdict(count)
+        places = {chunk_id: next(before[documents[chunk_id]]) for chunk_id in ordered}
         return sorted(ordered, key=lambda chunk_id: places[chunk_id] > per_document)
 
     def confidence(self, answer: Answer) -> Confidence:

@@ -180,19 +180,24 @@ def full_metadata(
     import shlex  # late: rarely needed
 
     from vault_index.query.documents import Records
+    from vault_index.query.links import link_targets
     from vault_index.query.resume import resume_command
 
     reader = connections.reader
-    links = {document.source: source.link} if source else {}
-    [record] = Records(reader, connections.state, links).of([document])
+    makers = {document.source: source.link} if source else {}
+    [record] = Records(reader, connections.state, makers).of([document])
     states = document.states(time.time())
     command = resume_command(document) if document.kind == "session" else None
+    links = links_of(reader, document.id)
+    targets = link_targets(reader, document, links)
     return {
         **{key: value for key, value in asdict(record).items() if value or key not in states},
         **({"resume": shlex.join(command)} if command else {}),
         "content_hash": content_hashes(reader, {document.id})[document.id],
         "aliases": aliases_of(reader, document.id),
-        "links": [link._asdict() for link in links_of(reader, document.id)],
+        "links": [
+            {**link._asdict(), "missing": targets.get(link.target, 0) is None} for link in links
+        ],
         "frontmatter": dict(document.frontmatter),
     }
 

@@ -464,6 +464,14 @@ def value_counts(
     )
 
 
+def folder_counts(db: Statements) -> list[tuple[str, str, int]]:
+    """Return source and path of each folder with its own number of notes and memories."""
+    return db.execute(
+        "SELECT source, rtrim(path, replace(path, '/', '')) AS folder, count(*) FROM document"
+        " WHERE kind <> 'session' GROUP BY source, folder ORDER BY source, folder"
+    )
+
+
 def source_counts(db: Statements) -> dict[str, tuple[int, int]]:
     """Return the number of documents and chunks by source."""
     rows = db.execute(

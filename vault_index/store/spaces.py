@@ -316,11 +316,14 @@ def pending_chunks(
     )
 
 
-def pending_of_document(db: Database, space_id: int, source: str, path: str) -> list[PendingChunk]:
-    """Return the pending chunks of one document."""
+def pending_of_documents(
+    db: Database, space_id: int, places: Mapping[str, Iterable[str]]
+) -> list[PendingChunk]:
+    """Return the pending chunks of a few documents, given as paths by source."""
     table, where, values = _lacked_by(space_id)
     where += " AND document.source = ? AND document.path = ? ORDER BY chunk.id"
-    return _pending(db, table, where, (*values, source, path))
+    named = [(source, path) for source, paths in places.items() for path in dict.fromkeys(paths)]
+    return [chunk for one in named for chunk in _pending(db, table, where, (*values, *one))]
 
 
 def _pending(db: Database, table: str, where: str, values: Sequence[object]) -> list[PendingChunk]:

@@ -264,9 +264,6 @@ def test_kept_session_becomes_a_note_of_a_new_mirror(home: Home, talks: Path) ->
         assert found(index, "heron", "egret") == [1, 1]
 
 
-# --- records of deletions ---------------------------------------------------------------------------------------------
-
-
 def listed(directory: Path) -> Listed:
     return Listed(Session(HERON, "", str(directory), "", "", "", T0, T0), FileStamp(1, T0, 1), 1, T0)
 

@@ -23,9 +23,6 @@ def writer(tmp_path: Path) -> Writer:
     return Writer(tmp_path)
 
 
-# --- messages ------------------------------------------------------------------------------------------------------
-
-
 def test_claude_code_reads_reasoning_output_and_diffs_on_request(writer: Writer) -> None:
     writer.prompt("Change it")
     writer.answer({"type": "thinking", "thinking": "It is inverted."})
@@ -75,9 +72,6 @@ def test_claude_code_reads_dialogue_answers_and_refusals_as_the_user(writer: Wri
         "assistant: 1. Migrate", "assistant: ExitPlanMode `` error", "user: use the old one",
         "assistant: Then the old one.",
     ]  # fmt: skip
-
-
-# --- branches ------------------------------------------------------------------------------------------------------
 
 
 FOUR = ["user: First", "assistant: One.", "user: Second", "assistant: Two."]
@@ -160,9 +154,6 @@ def test_claude_code_counts_a_repeated_line_once_and_names_an_id_conflict(writer
     assert problems == []
     writer.prompt("Something else", uuid="a")
     assert ["one id" in problem for problem in writer.read()[1]] == [True]
-
-
-# --- the list of sessions ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("inside", ["", "/.claude/worktrees/feature"])  # a worktree that the client makes
@@ -302,9 +293,6 @@ def test_claude_code_reports_an_unknown_version_once(tmp_path: Path) -> None:
     assert client.listing().problems == ("unknown Claude Code version 3.0.1: its sessions may be misread",)
 
 
-# --- prompts of deleted sessions -----------------------------------------------------------------------------------
-
-
 def history(home: Path, *prompts: Json) -> None:
     text = "".join(json.dumps({"project": "/home/user/shop", **prompt}) + "\n" for prompt in prompts)
     (home / "history.jsonl").write_text(text)
@@ -333,9 +321,6 @@ def test_claude_code_keeps_the_prompts_of_a_deleted_session(tmp_path: Path) -> N
     before = listing.sessions["gone"].stamp
     history(tmp_path, {"display": "Swept, one", "timestamp": BEGAN, "sessionId": "gone"})
     assert client.listing().sessions["gone"].stamp != before
-
-
-# --- losses --------------------------------------------------------------------------------------------------------
 
 
 UNKNOWN: list[tuple[dict[str, Any], str]] = [

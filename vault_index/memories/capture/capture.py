@@ -73,9 +73,6 @@ def capture_memories(
                 failed.append(FailedItem(f"line {captured.line}", error.message, error.hint))
     if dry_run:
         return MemoryOutcomes(tuple(map(as_planned, done)), tuple(failed))
-    for outcome in done:
-        if outcome.outcome == "created":
-            runtime.write.embed_document(memories.home, outcome.path)
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 

@@ -16,6 +16,7 @@ from vault_index import disk
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import WAITING
 from vault_index.memories.file.document import MemoryFile, read_text
+from vault_index.models import UNTRUSTED, FileStamp
 from vault_index.sources.files import (
     decode,
     is_document_name,
@@ -24,6 +25,7 @@ from vault_index.sources.files import (
     parts_of,
     read_inside,
     read_regular,
+    stamp_of,
 )
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -82,8 +84,8 @@ class MemoryFiles:
     def _is_taken(self, path: str) -> bool:
         return os.path.lexists(f"{self._root}/{path}")
 
-    def create(self, path: str, text: str | bytes) -> None:
-        """Write a new file atomically.
+    def create(self, path: str, text: str | bytes) -> FileStamp:
+        """Write a new file atomically; return its stamp, without a ctime.
 
         The file survives a power failure only after `settle`, so that thousands of new files cost
         one sync of their folder. Raises FileExistsError if the path exists; that file does not
@@ -96,7 +98,9 @@ class MemoryFiles:
             disk.folder_in(self._root, folder, make=True) as place,
             disk.draft(place, to_utf8(text), within=self._root) as draft,
         ):
+            stamp = stamp_of(os.stat(draft))
             disk.move_without_overwriting(draft, f"{place}/{name}", lasting=False)
+        return stamp._replace(ctime_ns=UNTRUSTED)
 
     def settle(self, paths: Iterable[str]) -> None:
         """Sync the folders of new files to disk, so that the files survive a power failure."""
@@ -284,12 +288,13 @@ class PlannedFiles(MemoryFiles):
     def _is_taken(self, path: str) -> bool:
         return path in self._texts or super()._is_taken(path)
 
-    def create(self, path: str, text: str | bytes) -> None:
+    def create(self, path: str, text: str | bytes) -> FileStamp:
         """Keep a new text. Raises FileExistsError if the path exists."""
         self._check_path(path)
         if self._is_taken(path):
             raise FileExistsError(path)
         self._texts[path] = to_utf8(text).decode()
+        return FileStamp(0, 0, UNTRUSTED)
 
     def settle(self, paths: Iterable[str]) -> None:
         """Do nothing: no file was written."""

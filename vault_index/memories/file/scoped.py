@@ -9,6 +9,7 @@ from vault_index.errors import ForbiddenError
 from vault_index.markdown.frontmatter import project_in
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.files import MemoryFiles, to_utf8
+from vault_index.models import FileStamp
 
 
 class ScopedFiles(MemoryFiles):
@@ -56,10 +57,10 @@ class ScopedFiles(MemoryFiles):
                 f"this token does not allow a memory {what}", f"it allows: {', '.join(projects)}"
             )
 
-    def create(self, path: str, text: str | bytes) -> None:
+    def create(self, path: str, text: str | bytes) -> FileStamp:
         """Write a new file, if the scope allows it."""
         self.allow(path, text)
-        super().create(path, text)
+        return super().create(path, text)
 
     def replace(self, path: str, text: str | bytes, seen: MemoryFile) -> None:
         """Replace the text of a file, if the scope allows the new text."""

@@ -208,8 +208,9 @@ class Importer:
         was = here.front.get(OLD_ID)
         names = was if isinstance(was, list) else [was]
         if old not in names:
-            ids = old if was is None else [*names, old]
-            self.memories.replace(here, with_changes(here.text, {OLD_ID: ids}))
+            self.memories.replace(
+                here, with_changes(here.text, {OLD_ID: old if was is None else [*names, old]})
+            )
 
     def _check(self, text: str) -> list[str]:
         return [] if self.force else refuse_secrets("the memory", text)

@@ -12,9 +12,16 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from vault_index.embeddings.spaces import COSINES, ENGLISH_COSINES, CosineScale
+from vault_index.embeddings.spaces import (
+    BOTH,
+    COSINES,
+    ENGLISH,
+    ENGLISH_COSINES,
+    MULTILINGUAL,
+    CosineScale,
+)
 from vault_index.embeddings.wordpiece import known_share
-from vault_index.models import Filters
+from vault_index.models import Filters, Vector, VectorSpace
 from vault_index.query.ranking.passages import RankedPassage
 from vault_index.query.ranking.retrieval import Query
 from vault_index.query.reader import Reader
@@ -40,9 +47,6 @@ _FAR_BEHIND = 0.5
 """Share of the best score. A right hit is seldom below the floor and almost never also this far
 behind."""
 _CHANCE_NAME = 0.05
-# Shares of a text by `known_share`: the English model knows .7 of a page in German or Spanish, and
-# .8 or more of a page in English. The query alone is too short to tell.
-_UNKNOWN, _KNOWN = 0.7, 0.8
 _LETTERS = 300  # characters of a text that identify its language
 _SAMPLE = 16  # documents to estimate the cosine of unrelated texts
 
@@ -87,9 +91,9 @@ def weak(reader: Reader, query: Query, hits: Sequence[RankedPassage], best: floa
 
 
 def evidence_of(
-    query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: float = 1.0
+    query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: bool = True
 ) -> float:
-    """Return the evidence of a hit; `known` is how well the model knows the language of the hit."""
+    """Return the evidence of a hit; `known` is whether the model knows the language of the hit."""
     # Half of eight words is more evidence than half of two. Pieces of one word occur together.
     words = sum(not is_piece(term.text) for term in query.terms)
     near = max(((hit.evidence.cosine or 0.0) - scale.chance) / (scale.certain - scale.chance), 0.0)
@@ -107,10 +111,9 @@ def _evidence(reader: Reader, query: Query, hits: Sequence[RankedPassage]) -> It
     space = serving_space(reader) if query.vector is not None else None
     scale = _scale(reader, query, space) if space else ENGLISH_COSINES
     for hit in hits:
-        known = known_share(space.space, hit.chunk.text[:_LETTERS]) if space else 1.0
-        fade = min(max((known - _UNKNOWN) / (_KNOWN - _UNKNOWN), 0.0), 1.0)
+        known = not space or known_share(space.space, hit.chunk.text[:_LETTERS]) == 1.0
         share = _WORDLESS if query.crossing and hit.coverage < _NEXT_TO_NONE else 1.0
-        yield evidence_of(query, hit, scale, fade) + (1.0 - share) * _floor(reader)
+        yield evidence_of(query, hit, scale, known) + (1.0 - share) * _floor(reader)
 
 
 def _says_all(query: Query, hits: Sequence[RankedPassage], least: float) -> bool:
@@ -133,6 +136,15 @@ def _lead(hits: Sequence[RankedPassage]) -> float:
     return 1.0 - other / first.score if first.score > 0.0 else 0.0
 
 
+def scale_of(space: VectorSpace, query: Vector) -> tuple[float, CosineScale | None]:
+    """Return the factor of the cosines of a query vector, and what they mean, if measured.
+
+    A query without an English half has only the multilingual half of each cosine.
+    """
+    half = space == BOTH and query.startswith(bytes(4 * ENGLISH.dimensions))
+    return (math.sqrt(2.0), COSINES[MULTILINGUAL]) if half else (1.0, COSINES.get(space))
+
+
 def _scale(reader: Reader, query: Query, space: SpaceRow) -> CosineScale:
     """Return the scale of the cosines of a model.
 
@@ -140,9 +152,10 @@ def _scale(reader: Reader, query: Query, space: SpaceRow) -> CosineScale:
     measurements this is estimated as the lower quartile among the newest documents; with fewer than
     `_SAMPLE` documents it is assumed to be 0.
     """
-    if (measured := COSINES.get(space.space)) or query.vector is None:
-        return measured or ENGLISH_COSINES
-    sample = reader.cosines(space.id, query.vector, reader.newest_chunks(Filters(), _SAMPLE))
+    vector = query.vector or b""
+    if measured := scale_of(space.space, vector)[1]:
+        return measured
+    sample = reader.cosines(space.id, vector, reader.newest_chunks(Filters(), _SAMPLE))
     unrelated = (
         max(sorted(sample.values())[len(sample) // 4], 0.0) if len(sample) == _SAMPLE else 0.0
     )

@@ -29,13 +29,12 @@ _QUESTION = 0.8
 """Weight of a passage that ends as a question. The answer is usually in the next passage."""
 
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|\||#{1,6}\s)")
-_HEADING = re.compile(r"#{1,6}\s")
+HEADING = re.compile(r"#{1,6}\s")
 _FOCUS_LINES = 3
 _LONG_LINE = 240  # characters
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 SNIPPET_CHARACTERS = 240
-_WHOLE_LINE = 400
 """Maximum characters of an answering line that is shown in full; 95 % of the judged lines are
 shorter."""
 
@@ -110,10 +109,10 @@ def split_passages(text: str) -> list[Passage]:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-            open_run = not _HEADING.match(line)
+            open_run = not HEADING.match(line)
             headings += not open_run
     if 0 < headings < len(runs):
-        runs = [run for run in runs if not _HEADING.match(lines[run[0]])]
+        runs = [run for run in runs if not HEADING.match(lines[run[0]])]
     return [Passage(first, last, _is_question(lines[last])) for first, last in runs or [[0, 0]]]
 
 
@@ -281,41 +280,6 @@ def _column(line: str, matcher: TermMatcher) -> int:
         line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)
     ]
     return starts[matcher.best_window(sentences, 1)]
-
-
-def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ()) -> str:
-    """Return about 240 characters of `text` around line `line` (from 0), as one line.
-
-    A longer line is shown alone; a line of over 400 characters is cut and begins near `column`. The
-    snippet stops before the lines in `others`, which better hits show.
-    """
-    lines = text.split("\n")
-    if line > 0 and _HEADING.match(lines[0]):
-        lines[0] = ""  # shown next to the snippet
-    middle = lines[line].strip() if line < len(lines) else ""
-    if len(middle) >= SNIPPET_CHARACTERS:
-        return middle if len(middle) <= _WHOLE_LINE else _cut(lines[line].rstrip(), column)
-    first = last = line
-    size, grown = len(middle), True
-    while grown:
-        grown = False
-        for candidate in (last + 1, first - 1):
-            if candidate not in others and 0 <= candidate < len(lines):
-                wider = size + len(lines[candidate].strip()) + 1
-                if wider <= SNIPPET_CHARACTERS:
-                    size, grown = wider, True
-                    first, last = min(first, candidate), max(last, candidate)
-    return " ".join(filter(None, map(str.strip, lines[first : last + 1])))
-
-
-def _cut(line: str, column: int) -> str:
-    start = max(min(column, len(line) - SNIPPET_CHARACTERS), 0)
-    if 0 < start < column:
-        start = line.find(" ", start, column) + 1 or start  # begin at a word
-    rest = line[start:].lstrip()
-    if len(rest) > SNIPPET_CHARACTERS:
-        rest = f"{rest[:SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
-    return f"…{rest}" if start else rest
 
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")

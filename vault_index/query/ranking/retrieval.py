@@ -124,6 +124,8 @@ class Query:
     accordingly."""
     crossing: bool = False
     """Whether the embedding model matches texts across languages."""
+    stretch: float = 1.0
+    """Factor of the cosines (`confidence.scale_of`)."""
     degraded: tuple[str, ...] = ()
 
     @property
@@ -341,6 +343,7 @@ def retrieve(
         cosine = _visible(near, depth, hidden)
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
         cosine |= reader.cosines(query.space_id, query.vector, others)
+        cosine = {chunk_id: query.stretch * one for chunk_id, one in cosine.items()}
     found = {*bm25, *cosine}
     name = (
         _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}

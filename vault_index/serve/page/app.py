@@ -19,7 +19,7 @@ from vault_index.mcp_server.backend import Backend
 from vault_index.serve.http import JsonResponse, read_params
 from vault_index.serve.page.reading import draw, read_document
 
-_NAMES = ("about", "disk", "memories", "read", "sent", "tokens")
+_NAMES = ("about", "around", "disk", "memories", "read", "sent", "tokens", "values")
 _DRAWERS = 2
 """Maximum number of documents rendered at once, in separate threads, so that searches stay fast."""
 

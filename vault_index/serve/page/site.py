@@ -39,8 +39,6 @@ class _File(NamedTuple):
     kind: str
     etag: str
     data: bytes
-    packed: bytes
-    """Compressed with gzip."""
 
 
 def page_file(request: Request) -> Response | None:
@@ -66,7 +64,7 @@ def page_file(request: Request) -> Response | None:
         return Response(None, 304, sent, file.kind)
     if not _GZIP.search(headers.get("accept-encoding", "")):
         return Response(file.data, 200, sent, file.kind)
-    return Response(file.packed, 200, {**sent, "content-encoding": "gzip"}, file.kind)
+    return Response(_packed(file.data), 200, {**sent, "content-encoding": "gzip"}, file.kind)
 
 
 @cache
@@ -78,5 +76,10 @@ def _files() -> dict[str, _File]:
             data = path.read_bytes()
             etag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
             name = path.relative_to(_ROOT).as_posix()
-            found[name] = _File(_TYPES[path.suffix], etag, data, gzip.compress(data, mtime=0))
+            found[name] = _File(_TYPES[path.suffix], etag, data)
     return found
+
+
+@cache
+def _packed(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)

@@ -9,6 +9,7 @@ import * as search from "./views/search.js";
 
 const PLACES = [
   { name: "search", label: "Search", icon: "search", key: "s" },
+  { name: "browse", label: "Browse", icon: "folder", key: "b" },
   { name: "sessions", label: "Sessions", icon: "sessions", key: "e" },
   { name: "review", label: "Review", icon: "review", key: "r" },
   { name: "recall", label: "Recall", icon: "recall", key: "c" },
@@ -17,7 +18,7 @@ const PLACES = [
 ];
 const MODULES = {
   __proto__: null,
-  doc: "document", sessions: "sessions", timeline: "timeline", review: "review", history: "history",
+  doc: "document", browse: "browse", sessions: "sessions", timeline: "timeline", review: "review", history: "history",
   recall: "recall", health: "health", tokens: "tokens",
 };
 const loaded = Object.assign(Object.create(null), { search });
@@ -28,6 +29,7 @@ function App({ about }) {
   const [fault, setFault] = useState(null);
   const [turn, setTurn] = useState(0);
   const [help, setHelp] = useState(false);
+  const [Palette, setPalette] = useState(null);
   const [waiting, setWaiting] = useState(0);
   const main = useRef(null);
 
@@ -59,7 +61,7 @@ function App({ about }) {
 
   useEffect(() => {
     const count = () => call("review", { limit: 1 }).then((found) => setWaiting(found.total), () => {});
-    const soon = setTimeout(count, 1200);
+    const soon = setTimeout(() => { count(); import("./palette.js").catch(() => {}); }, 1200);
     addEventListener("vault-index:reviewed", count);
     const stop = listen(({ event, data }) => {
       dispatchEvent(new CustomEvent("vault-index:changed", { detail: { event, data } }));
@@ -71,10 +73,22 @@ function App({ about }) {
     };
   }, []);
 
+  const palette = () => import("./palette.js").then((module) => setPalette(() => module.default), (error) => toast(error.message));
+  useEffect(() => {
+    const pressed = (event) => {
+      if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      if (!document.querySelector("dialog[open]")) palette();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+
   const moves = PLACES.map(({ name, label, key }) => [`g ${key}`, [`go to ${label.toLowerCase()}`, () => go(link(name))]]);
   useKeys("Everywhere", {
     "/": ["search", focusSearch],
     ...Object.fromEntries(moves),
+    "Ctrl k": ["go to a document or a command", palette],
     "?": ["show these keys", () => setHelp(true)],
     Escape: ["leave the field", () => document.activeElement?.blur()],
   }, 0);
@@ -90,6 +104,7 @@ function App({ about }) {
           : !fault && html`<${Loading} />`}
       </main>
       <${Toasts} />
+      ${Palette && html`<${Palette} close=${() => setPalette(null)} />`}
       ${help && html`<${Dialog} title="Keys" close=${() => setHelp(false)}><${Keys} groups=${allKeys()} /><//>`}
     <//>`;
 }
@@ -103,7 +118,8 @@ async function viewOf(name) {
 }
 
 function focusSearch() {
-  if (here().name !== "search") go(link("search"));
+  search.asked.left = null;
+  if (here().name !== "search") go(link("search", [], { q: here().params.q || search.asked.last }));
   // At once where it is there: what is typed next is for it.
   (function look() {
     const field = document.querySelector("#search");

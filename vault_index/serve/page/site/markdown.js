@@ -1,7 +1,8 @@
 /** Draws the tree that the server makes of a note's markdown: only elements that are named here, and no HTML of it. */
 
-import { h, html, useContext, useEffect, useState } from "./vendor/preact.js";
-import { imageUrl } from "./api.js";
+import { h, html, useContext, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
+import { ask, imageUrl } from "./api.js";
+import { Code, Formula } from "./code.js";
 import { link } from "./router.js";
 import { About, Button, Icon, copy } from "./ui.js";
 
@@ -25,6 +26,9 @@ const CALLOUTS = [
 const LOOKS = new Map(CALLOUTS.flatMap(
   ([colour, icon, kinds]) => kinds.split(" ").map((kind) => [kind, [colour, icon]])));
 
+/** How many notes may be shown inside each other. */
+const DEEPEST_EMBED = 2;
+
 /** Characters of the lines of a paragraph whose author let an editor break them. */
 const BROKEN = [55, 130];
 
@@ -32,10 +36,12 @@ const BROKEN = [55, 130];
  * @param {{ nodes: Array, document: { source: string, path: string }, lines?: [number, number], outline?: Array,
  * under?: number }} props the lines of the hit are marked: an element is that begins there, and holds no other block
  * that is. Headings go on from `under`, that of the page above it, whatever levels a note begins with or leaves out; of
- * a part of a note `outline` says what it stands below.
+ * a part of a note `outline` says what it stands below. Of an embedded note `inside` names the documents that embed it. `tick(line, box)` does a task, where it may be done.
  */
-export function Markdown({ nodes, document, lines, outline = [], under = 1 }) {
-  const context = { document, lines, levels: levelsOf(nodes, outline, under) };
+export function Markdown({ nodes, document, lines, outline = [], under = 1, inside = [], tick }) {
+  const links = document.metadata?.links || [];
+  const missing = new Set(links.filter((one) => one.missing).map(({ target }) => targetOf(target)));
+  const context = { document, lines, missing, inside, tick, levels: levelsOf(nodes, outline, under) };
   return html`<div class="prose" dir="auto">${nodes.map((node) => draw(node, context))}</div>`;
 }
 
@@ -71,7 +77,8 @@ function breaks(children) {
 function draw(node, context) {
   if (typeof node === "string") return node;
   const [tag, attrs, ...children] = node;
-  const inside = () => children.map((child) => draw(child, context));
+  const below = tag === "li" ? { ...context, item: attrs.line } : context;
+  const inside = () => children.map((child) => draw(child, below));
   const props = placed(attrs, context, children);
   if (PLAIN.has(tag)) {
     if (tag === "ol" && attrs.start !== undefined) props.start = attrs.start;
@@ -79,7 +86,7 @@ function draw(node, context) {
   }
   if (HEADING.test(tag)) {
     // One that says nothing is none to who hears it.
-    if (attrs.id) props.id = attrs.id;
+    if (attrs.id && !context.inside.length) props.id = attrs.id;
     return h(children.length ? `h${context.levels.get(node)}` : "p", props, inside());
   }
   switch (tag) {
@@ -95,7 +102,8 @@ function draw(node, context) {
       return h("div", { class: "scroll-x", tabindex: 0, role: "group", "aria-label": "Table" },
         h("table", props, inside()));
     case "pre":
-      return h("div", { class: "code" }, h("pre", { ...props, tabindex: 0 }, inside()), html`
+      return h("div", { class: "code" }, h("pre", { ...props, tabindex: 0 },
+        html`<${Code} text=${textOf(node)} lang=${attrs.lang?.toLowerCase()} />`), html`
         <p class="code-foot">${attrs.lang && html`<span>${attrs.lang}</span>`}
           <${Button} kind="quiet" icon="copy" aria-label="Copy the code" title="Copy"
             onClick=${() => copy(textOf(node), "The code")} /></p>`);
@@ -104,20 +112,19 @@ function draw(node, context) {
       if (attrs.href && WEB.test(attrs.href)) {
         return h("a", { href: attrs.href, target: "_blank", rel: "noopener noreferrer", title: attrs.title }, shown);
       }
-      return attrs.ref ? h("a", { href: refLink(attrs.ref, context), class: "ref" }, shown) : h("span", {}, shown);
+      return attrs.ref ? h("a", refProps(attrs.ref, context), shown) : h("span", {}, shown);
     }
     case "embed":
-      return h("a", { href: refLink(attrs.ref, context), class: "ref embed" },
-        html`<${Icon} name="document" />`, h("span", {}, children.length ? inside() : attrs.ref));
+      return html`<${Embed} key=${attrs.ref} link=${refProps(attrs.ref, context)} context=${context}
+        target=${attrs.ref}>${children.length ? inside() : attrs.ref}<//>`;
     case "img":
       return html`<${Picture} ...${attrs} document=${context.document} />`;
     case "input":
-      return html`<input type="checkbox" disabled checked=${Boolean(attrs.checked)}
-        aria-label=${attrs.checked ? "done" : "to do"} />`;
+      return html`<${Task} checked=${Boolean(attrs.checked)} line=${context.item} tick=${context.tick} />`;
     case "callout":
-      return callout(attrs, props, inside());
+      return callout(attrs, props, inside(), context);
     case "math":
-      return h("code", { ...props, class: `math ${attrs.display ? "display" : ""} ${props.class || ""}` }, inside());
+      return html`<${Formula} ...${props} text=${textOf(node)} display=${Boolean(attrs.display)} />`;
     case "tag":
       return h("a", { class: "tag", href: link("search", [], { q: `tag:${attrs.name}` }) }, inside());
     default:
@@ -125,15 +132,52 @@ function draw(node, context) {
   }
 }
 
-function callout({ kind, title }, props, inside) {
+/** The box of a task. Its file says whether it is done, also after somebody pressed it. */
+function Task({ checked, line, tick }) {
+  const box = useRef(null);
+  useLayoutEffect(() => { box.current.checked = checked; });
+  return html`<input type="checkbox" ref=${box} disabled=${!tick} checked=${checked}
+    aria-label=${checked ? "done" : "to do"} onChange=${({ target }) => tick(line, target)} />`;
+}
+
+/** One that its author folded is closed, unless what was found is in it. */
+function callout({ kind, title, fold, line, end }, props, inside, { lines }) {
   const [colour, icon] = LOOKS.get(kind) || LOOKS.get("note");
-  return h("div", { ...props, class: `callout ${colour} ${props.class || ""}` },
-    h("p", { class: "callout-title" }, html`<${Icon} name=${icon} />`, h("span", {}, title || kind)), inside);
+  const open = fold === "+" || Boolean(lines && line <= lines[1] && end >= lines[0]);
+  return h(fold ? "details" : "div", { ...props, open: fold && open, class: `callout ${colour} ${props.class || ""}` },
+    h(fold ? "summary" : "p", { class: "callout-title" }, html`<${Icon} name=${icon} />`, h("span", {}, title || kind),
+      fold && html`<${Icon} name="down" />`), inside);
+}
+
+/** An embedded note, or the part of it that is named, as soon as it comes into sight; else a link to it. */
+function Embed({ link: { class: look, ...props }, target, context: { document, missing, inside, lines }, children }) {
+  const [read, setRead] = useState(null);
+  const box = useRef(null);
+  const chain = [...inside, `${document.source}:${document.path}`];
+  const isShown = !missing.has(targetOf(target)) && chain.length <= DEEPEST_EMBED;
+  useEffect(() => {
+    if (!isShown) return undefined;
+    const wanted = new AbortController();
+    const seen = new IntersectionObserver(([{ isIntersecting }]) => {
+      if (!isIntersecting) return;
+      seen.disconnect();
+      ask("read", { ref: target, from: chain.at(-1) }, { signal: wanted.signal }).then(setRead, () => {});
+    }, { rootMargin: "400px" });
+    seen.observe(box.current);
+    return () => { seen.disconnect(); wanted.abort(); };
+  }, [target, isShown]);
+  const title = h("a", { ...props, class: `${look} embed` }, html`<${Icon} name="document" />`, h("span", {}, children));
+  const doc = read?.document;
+  const [first, last] = read?.named || [0, Infinity];
+  const nodes = (read?.nodes || []).filter(([, { line, end }]) => line <= last && end >= first);
+  const isText = doc && doc.kind !== "session" && !chain.includes(`${doc.source}:${doc.path}`) && nodes.length > 0;
+  return h("div", { class: isText ? "embedded" : "embed-place", ref: box }, title,
+    isText && html`<${Markdown} nodes=${nodes} document=${doc} under=${3} inside=${chain} />`);
 }
 
 /** Its line, and whether it is what was found. */
-function placed(attrs, { lines }, children) {
-  if (!attrs.line) return {};
+function placed(attrs, { lines, inside }, children) {
+  if (!attrs.line || inside.length) return {};
   const props = { "data-line": attrs.line };
   const end = attrs.end ?? attrs.line;
   const holdsBlocks = children.some((child) => Array.isArray(child) && child[1].line);
@@ -143,6 +187,14 @@ function placed(attrs, { lines }, children) {
 
 /** What the index finds by it, in the document that says it: `[[Note]]`, `../other.md#part`. */
 export const refLink = (ref, { document }) => link("doc", [], { ref, from: `${document.source}:${document.path}` });
+
+/** What a reference names, as the links of a document name it. */
+const targetOf = (ref) => ref.replace(/^\[\[|\]\]$/g, "").split("#")[0].trim().replace(/\.md$/i, "");
+
+function refProps(ref, context) {
+  const gone = context.missing.has(targetOf(ref)) && !/\.(?!canvas$)[a-z][a-z\d]{1,4}$/i.test(targetOf(ref));
+  return { href: refLink(ref, context), ...(gone ? { class: "ref missing", title: "No document has this name" } : { class: "ref" }) };
+}
 
 function Picture({ src, alt = "", title, width, document }) {
   const [url, setUrl] = useState("");

@@ -10,6 +10,9 @@ export const clientName = (name) => CLIENTS[name] || name || "unknown";
 export const dayOf = (time) => time.slice(0, 10);
 export const clock = (time) => time.slice(11, 16);
 
+/** Whether a time is only a day, as that of a note which says no more. */
+export const isDay = (time) => time.slice(11, 19) === "00:00:00";
+
 export function today(now = new Date()) {
   return new Date(now - now.getTimezoneOffset() * 60000).toISOString().slice(0, 10);
 }

@@ -1,5 +1,6 @@
 /** What all views are made of: icons, buttons, dialogs, messages, times, and words that are marked. */
 
+import { dayOf, isDay, today } from "./times.js";
 import { createContext, html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 
 /** What `/page/about` told: `{ version, name, editor, sources: [{ name, kind, path }] }`. */
@@ -202,13 +203,20 @@ export const sentence = (text = "") => text
 
 const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
 const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" });
+const LONG_DAY = new Intl.DateTimeFormat("en", { dateStyle: "long" });
 const AGO = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 /** When, as people say it: `3 hours ago`, `yesterday`, `12 Mar 2026`; exactly under the pointer. */
 export function When({ time }) {
   if (!time) return null;
   const at = new Date(time);
-  return html`<time datetime=${time} title=${EXACT.format(at)}>${ago(at)}</time>`;
+  return isDay(time) ? html`<time datetime=${dayOf(time)} title=${LONG_DAY.format(at)}>${daysAgo(dayOf(time))}</time>`
+    : html`<time datetime=${time} title=${EXACT.format(at)}>${ago(at)}</time>`;
+}
+
+function daysAgo(day) {
+  const days = (new Date(today()) - new Date(day)) / 86400000;
+  return days >= 0 && days < 7 ? AGO.format(-days, "day") : DAY.format(new Date(`${day}T00:00`));
 }
 
 export function ago(at, now = new Date()) {
@@ -247,6 +255,17 @@ export async function copy(text, what = "It") {
   } catch {
     toast("The browser does not allow copying: select the text and copy it yourself.");
   }
+}
+
+/** Whether a media query matches, now and later. */
+export function useMedia(query) {
+  const [matches, setMatches] = useState(query.matches);
+  useEffect(() => {
+    const changed = () => setMatches(query.matches);
+    query.addEventListener("change", changed);
+    return () => query.removeEventListener("change", changed);
+  }, []);
+  return matches;
 }
 
 const styles = new Set();

@@ -2,10 +2,13 @@
 
 import { html, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { ask, call } from "../api.js";
+import { editorLink } from "../editors.js";
 import { useKeys } from "../keys.js";
-import { Markdown } from "../markdown.js";
+import { Markdown, refLink } from "../markdown.js";
+import { propertiesOf } from "../properties.js";
+import { turnedTask } from "../tasks.js";
 import { documentLink, go, here, hits, link } from "../router.js";
-import { About, Button, Empty, ErrorNote, Icon, Loading, States, When, copy, sentence, toast, useAnswer } from "../ui.js";
+import { About, Button, Empty, ErrorNote, Icon, Loading, States, When, copy, sentence, toast, useAnswer, useMedia } from "../ui.js";
 
 export const title = "Document";
 export const style = "views/document.css";
@@ -70,7 +73,9 @@ export default function Document({ parts: [source, ...folders], params }) {
     const marked = lines && document.querySelector(".doc-text .hit");
     // Of one that fills the screen the middle would be no place to begin.
     const short = marked?.clientHeight < innerHeight / 2;
-    (marked || lineElement(goal))?.scrollIntoView({ block: short ? "center" : "start" });
+    const place = marked || lineElement(goal);
+    for (let folded = place; (folded = folded?.parentElement?.closest("details"));) folded.open = true;
+    place?.scrollIntoView({ block: short ? "center" : "start" });
   }, [arrived, conversation]);
 
   // The index does not say which document changed.
@@ -146,7 +151,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
   const outline = conversation ? conversation.outlineOf(nodes)
     : read.outline.filter((one, at) => !(at === 0 && one.text === doc.title));
   const obsidian = facts.link?.startsWith("obsidian://") ? facts.link : "";
-  const editor = editorLink(about, doc, goal || 1);
+  const editor = ownEditor(about, doc, goal || 1);
   const around = [doc.source, ...doc.path.split("/")];
   const timeline = link("timeline", [], { ref: doc.path, source: doc.source });
   const versions = link("history", around);
@@ -160,13 +165,38 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     heads[to]?.scrollIntoView();
   };
   const away = (address) => () => address && Object.assign(document.createElement("a"), { href: address }).click();
+  const [Editor, setEditor] = useState(null);
+  const edit = () => import("./review-edit.js").then((module) => setEditor(() => module.Edit), (error) => toast(sentence(error.message)));
+  const [Graph, setGraph] = useState(null);
+  const graph = () => import("../graph.js").then((module) => setGraph(() => module.default), (error) => toast(sentence(error.message)));
+  const save = async (more, said = "It is saved.", undone = () => {}) => {
+    const done = await call("decide", { action: "edit", ref: [doc.path], source: [doc.source], ...more });
+    const [failed] = done.failed || [];
+    if (failed) throw Object.assign(new Error(failed.error), { hint: failed.hint, status: 409 });
+    dispatchEvent(new CustomEvent("vault-index:reviewed"));
+    toast(said, done.change ? ["Undo", () => undo(done.change).then(undone)] : undefined);
+    return true;
+  };
+  const tick = async (line, box) => {
+    const back = () => { box.checked = !box.checked; };
+    try {
+      const [file] = (await ask("memories", { files: [{ source: doc.source, path: doc.path }] })).results;
+      const text = turnedTask(file.text, line);
+      if (text === null) throw new Error("the file changed");
+      await save({ text, seen: [file.seen] }, box.checked ? "Done." : "To do again.", back);
+    } catch (refused) {
+      back();
+      toast(sentence(refused.message));
+    }
+  };
   useKeys("Document", {
     ...(!isSession && { n: ["next heading", () => step(1)], p: ["previous heading", () => step(-1)] }),
     ...(found && { "[": ["previous hit", () => found.step(-1)], "]": ["next hit", () => found.step(1)] }),
     ...(obsidian && { o: ["open in Obsidian", away(obsidian)] }),
     ...(editor && { e: ["open in the editor", away(editor)] }),
-    ...(isMemory && { h: ["history", () => go(versions)] }),
+    ...(isMemory && { h: ["history", () => go(versions)], i: ["edit", edit] }),
     t: ["timeline", () => go(timeline)],
+    v: ["links around it", graph],
     m: ["markdown or text", () => setRaw(!raw)],
     u: ["go back", () => history.back()],
     Backspace: ["go back", () => history.back()],
@@ -221,9 +251,11 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
         ${obsidian && html`<a class="button" href=${obsidian}><${Icon} name="external" /><span>Obsidian</span></a>`}
         ${editor && html`<a class="button" href=${editor}><${Icon} name="edit" /><span>Editor</span></a>`}
         <a class="button" href=${timeline}><${Icon} name="timeline" /><span>Timeline</span></a>
+        <${Button} icon="link" onClick=${graph}>Links<//>
         <${Button} icon="copy" onClick=${copyLink}>Copy link<//>
         <${Button} icon="document" aria-pressed=${raw} onClick=${() => setRaw(!raw)}>Source<//>
-        ${isMemory && html`<a class="button" href=${versions}><${Icon} name="history" /><span>History</span></a>
+        ${isMemory && html`<${Button} icon="edit" onClick=${edit}>Edit<//>
+          <a class="button" href=${versions}><${Icon} name="history" /><span>History</span></a>
           ${doc.archived ? html`<${Button} icon="undo" onClick=${restore}>Restore<//>`
             : html`<${Button} icon="archive" onClick=${archive}>Archive<//>`}
           <${Button} icon="trash" onClick=${remove}>Delete<//>`}
@@ -236,17 +268,33 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     </header>
     ${!wide && outlined}
     <article class="doc-text">
+      ${!read.previous && !raw && html`<${Properties} document=${doc} />`}
       ${read.previous && html`<${Button} icon="up" onClick=${earlier}>Earlier<//>`}
       ${raw ? reads.map((one) => html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`)
         : !nodes.length && !last.next ? html`<p class="dim">The document is empty.</p>`
         : !isSession ? reads.map((one, at) => html`
-          <${Markdown} key=${one.document.lines[0]} nodes=${parts[at]} document=${doc} lines=${lines} outline=${outline} />`)
+          <${Markdown} key=${one.document.lines[0]} nodes=${parts[at]} document=${doc} lines=${lines} outline=${outline}
+            tick=${isMemory && !gone ? tick : null} />`)
         : conversation && html`
           <${conversation.SessionText} read=${{ document: doc, nodes, outline: read.outline }} lines=${lines} />`}
       ${last.next && html`<${ReadOn} key=${last.next.ref} later=${later} />`}
     </article>
+    ${Graph && html`<${Graph} document=${doc} close=${() => setGraph(null)} />`}
+    ${Editor && html`<${Editor} memory=${{ source: doc.source, path: doc.path }} close=${() => setEditor(null)}
+      save=${save} again=${() => {}} />`}
     ${wide ? html`<aside class="doc-side" aria-label="Around it">${outlined}${connections}</aside>` : connections}
   </div>`;
+}
+
+const FEW = 8;
+
+function Properties({ document: doc }) {
+  const rows = propertiesOf(doc.metadata.frontmatter);
+  const value = ({ text, ref, href }) => (ref ? html`<a class="ref" href=${refLink(ref, { document: doc })}>${text}</a>`
+    : href ? html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>` : text);
+  return rows.length > 0 && html`<details class="doc-properties" open=${rows.length <= FEW}><summary>Properties</summary>
+    <dl>${rows.map(([name, values]) => html`<div><dt>${name}</dt>
+      <dd>${values.map((one, at) => html`${at > 0 && ", "}${value(one)}`)}</dd></div>`)}</dl></details>`;
 }
 
 const Note = ({ icon, children }) => html`
@@ -333,22 +381,10 @@ function Connections({ document: doc }) {
         ${relation === "near" && html`<span class="dim small" title="similarity in meaning">${Math.round(one.cosine * 100)} %</span>`}</li>`)}</ul></section>`)}</div>`;
 }
 
-function useMedia(query) {
-  const [matches, setMatches] = useState(query.matches);
-  useEffect(() => {
-    const changed = () => setMatches(query.matches);
-    query.addEventListener("change", changed);
-    return () => query.removeEventListener("change", changed);
-  }, []);
-  return matches;
-}
-
-/** As the user set it up; empty for what is no file of a vault. */
-function editorLink(about, doc, line) {
+/** Empty for what is no file of a vault. */
+function ownEditor(about, doc, line) {
   const root = about.sources.find((one) => one.name === doc.source && one.kind === "vault")?.path;
-  if (!root || !/^[a-z][a-z\d+.-]*:/i.test(about.editor) || /^(?:javascript|data|vbscript):/i.test(about.editor)) return "";
-  const path = `${root}/${doc.path}`.split("/").map(encodeURIComponent).join("/");
-  return about.editor.replaceAll("{path}", () => path).replaceAll("{line}", line);
+  return root ? editorLink(about.editor, `${root}/${doc.path}`, line) : "";
 }
 
 const textOf = (node) => (typeof node === "string" ? node : node.slice(2).map(textOf).join(""));

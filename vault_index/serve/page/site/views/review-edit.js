@@ -3,7 +3,9 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { ask } from "../api.js";
 import { Diff } from "../diff.js";
-import { Button, Dialog, ErrorNote, Kbd, Loading } from "../ui.js";
+import { Button, Dialog, ErrorNote, Kbd, Loading, loadStyle } from "../ui.js";
+
+await loadStyle("views/edit.css");
 
 /** Texts that were not saved, each with the version that it changes, by their files: closing the dialog loses none. */
 const drafts = new Map();

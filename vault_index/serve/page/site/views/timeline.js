@@ -4,6 +4,7 @@ import { html, useLayoutEffect, useRef } from "../vendor/preact.js";
 import { call } from "../api.js";
 import { arrows, focusItem, useKeys } from "../keys.js";
 import { documentLink, go, link } from "../router.js";
+import { isDay } from "../times.js";
 import { Button, ErrorNote, Icon, Loading, States, day, useAnswer, useChanges } from "../ui.js";
 
 export const title = "Timeline";
@@ -75,7 +76,7 @@ export default function Timeline({ params }) {
         <a href=${documentLink(one)} aria-current=${one === anchor ? "true" : null}>
           <${Icon} name=${{ session: "sessions", memory: "memory" }[one.kind] || "document"} />
           <span class="line-title">${one.title} <${States} of=${one} /></span>
-          <time class="dim small" datetime=${one.created}>${CLOCK.format(new Date(one.created))}</time>
+          <time class="dim small" datetime=${one.created}>${isDay(one.created) ? "" : CLOCK.format(new Date(one.created))}</time>
           <span class="line-place dim small">${[one.type, one.project, one.path].filter(Boolean).join(" · ")}</span></a>
       </li>`)}</ol>
     ${all.length === 1 && html`
