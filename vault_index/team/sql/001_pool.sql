@@ -226,10 +226,12 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pool AS $$
     SELECT * FROM member WHERE token = wanted AND (expires IS NULL OR expires > now())
 $$;
 
--- Vectors of texts whose hash the caller knows, whoever published them.
+-- Vectors of texts whose hash the caller knows, whoever published them. Those of private sources would tell that these
+-- hold the text.
 CREATE FUNCTION known_vectors(space integer, keys bytea[]) RETURNS TABLE (key bytea, data halfvec)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pool, public AS $$
     SELECT DISTINCT ON (embedding.key) embedding.key, embedding.data FROM embedding
+    JOIN zone ON zone.id = zone_id JOIN source ON source.name = zone.source AND NOT source.private
     WHERE space_id = space AND embedding.key = ANY (keys)
 $$;
 
