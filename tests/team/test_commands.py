@@ -81,6 +81,8 @@ def test_publish_reports_a_pool_that_does_not_answer(anna: Laptop, capsys: Out) 
     assert main(["pool", "publish"]) == 6
     assert "the pool does not answer" in capsys.readouterr().err
     assert answer(capsys, "search", "text")["results"]
+    problems = answer(capsys, "doctor", code=1)["problems"]
+    assert "pool" in {one["code"] for one in problems}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from vault_index.config import Home
+from vault_index.config import Home, PoolConfig
 from vault_index.disk import WriteLock
 from vault_index.errors import (
     BusyError,
@@ -177,6 +177,19 @@ def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
     yield from token_problems(runtime.home)
     yield from clock_problems(synced_at, now)
     yield from leftover_problems(runtime.config, now)
+    if runtime.config.pool.dsn:
+        yield from _pool(runtime.config.pool)
+
+
+def _pool(settings: PoolConfig) -> Iterator[Problem]:
+    """Yield the reason why the team's pool cannot be reached."""
+    from vault_index.team.address import conninfo  # late, because psycopg is optional
+    from vault_index.team.database import connect
+
+    try:
+        connect(conninfo(settings)).close()
+    except VaultIndexError as error:
+        yield Problem("pool", error.message, error.hint)
 
 
 def _inside(home: Home) -> Iterator[Problem]:

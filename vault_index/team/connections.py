@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 _SECONDS = 3.0
 """Longest wait for a connection, so that a lost pool is reported soon."""
-_SEARCH_PATH = "-csearch_path=answer,pool,public -cjit=off -cstatement_timeout=30s"
+_OPTIONS = (
+    "-csearch_path=answer,pool,public -cjit=off -cstatement_timeout=30s"
+    " -cplan_cache_mode=force_custom_plan"  # a plan for any values is several times slower
+)
 
 
 class PoolConnections:
@@ -35,7 +38,7 @@ class PoolConnections:
         self._state_db = state_db
         self._pool = ConnectionPool(
             dsn,
-            kwargs={"options": _SEARCH_PATH, "autocommit": True},
+            kwargs={"options": _OPTIONS, "autocommit": True},
             min_size=1,
             max_size=most,
             timeout=_SECONDS,

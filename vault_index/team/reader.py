@@ -9,18 +9,17 @@ import json
 import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vault_index.callers import Scope
-from vault_index.models import Filters, Vector, VectorSpace
+from vault_index.models import Filters, Vector
 from vault_index.store.documents import ALL
 from vault_index.store.filters import Candidates, document_condition
 from vault_index.store.records import DOCUMENT, ChunkRecord, SpaceRow, StoredDocument
-from vault_index.store.spaces import serving_space
+from vault_index.store.spaces import read_spaces
 from vault_index.team.expressions import Phrase, read_expression
 from vault_index.team.statements import Connected
-from vault_index.team.vectors import from_halfvec, nearest_sql, to_halfvec
+from vault_index.team.vectors import BEST, Seen, from_halfvec, nearest, to_halfvec
 from vault_index.team.vocabulary import PoolVocabulary
 from vault_index.team.words import sparse, tokenizer
 
@@ -30,13 +29,14 @@ if TYPE_CHECKING:
     from vault_index.store.reader import Bounded
 
 _WHOLE = Scope()
-_MOST_SCORED = 20_000
+_MOST_SCORED = 10_000
 """Maximum number of chunks scored by their words; each takes 0.5 µs."""
+_MOST_BOUNDED = 5_000
+"""The same for each of the expressions with the rarest words, of a query with common words."""
 _MOST_COMPLETED = 100
 """Maximum number of stems that stand for a prefix in a score."""
 _MOST_LINKED = 1000
 """Maximum number of texts of links that are scored as names."""
-_BEST = "ORDER BY score DESC, document.path, document.source, chunk.ordinal LIMIT ?"
 _CHUNK = (
     "chunk.id, chunk.ordinal, chunk.headings, chunk.text, chunk.start_line, chunk.end_line,"
     f" chunk.tokens, {DOCUMENT}"
@@ -64,8 +64,8 @@ class PoolReader(Connected):
             "document": sum(documents for *_, documents, _ in seen),
             "chunk": sum(chunks for *_, chunks in seen),
         }
-        zone_ids = ",".join(str(id_) for id_, *_ in seen)
-        self.execute("SELECT set_config('pool.zones', ?, true)", (f"{{{zone_ids}}}",))
+        self._seen = Seen([id_ for id_, *_ in seen], self._counts["chunk"])
+        self.set(pool__zones=f"{{{','.join(map(str, self._seen.zones))}}}")
         self._vocabulary = PoolVocabulary(self, self._counts["chunk"])
         self._completed: dict[str, list[str]] = {}
 
@@ -95,16 +95,23 @@ class PoolReader(Connected):
 
         If `match` finds too many chunks, those with the rarest words are scored (`bounded`).
         """
-        found = " OR ".join(f"({one})" for one, _ in bounded) if bounded else match
-        condition, values = self._condition(filters, found, required, excluded)
         score, weights = self._score(match)
+        most = _MOST_BOUNDED if bounded else _MOST_SCORED
+        found: list[str] = []
+        values: list[object] = []
+        for expression in [one for one, _ in bounded] if bounded else [match]:
+            condition, more = self._condition(filters, expression, required, excluded)
+            found.append(
+                f"SELECT id, ordinal, document_id, {score} AS score FROM"
+                " (SELECT id, ordinal, document_id, weights, terms FROM chunk"
+                f" WHERE {condition} LIMIT {most}) AS chunk"
+            )
+            values += (*weights, *more)
         return self.execute(
-            "SELECT chunk.id, score FROM (SELECT *, "
-            f"{score} AS score FROM (SELECT chunk.id, chunk.ordinal, chunk.document_id,"
-            f" chunk.weights, chunk.terms FROM chunk WHERE {condition} LIMIT {_MOST_SCORED})"
-            f" AS chunk ORDER BY 6 DESC FETCH FIRST {limit:d} ROWS WITH TIES) AS chunk"
-            f" JOIN document ON document.id = chunk.document_id {_BEST}",
-            (*weights, *values, limit),
+            f"SELECT chunk.id, score FROM (SELECT * FROM ({' UNION '.join(found)}) AS found"
+            f" ORDER BY score DESC FETCH FIRST {limit:d} ROWS WITH TIES) AS chunk"
+            f" JOIN document ON document.id = chunk.document_id {BEST}",
+            (*values, limit),
         )
 
     def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
@@ -148,24 +155,14 @@ class PoolReader(Connected):
     ) -> Candidates:
         """Return chunks by cosine, best first."""
         condition, values = self._condition(filters, "", required, excluded)
-        return self._nearest(space_id, vector, limit, condition, values)
+        return nearest(self, self._row(space_id), vector, limit, self._seen, condition, values)
 
     def nearest(
         self, space_id: int, vector: Vector, limit: int, where: str, values: Sequence[object]
     ) -> Candidates:
         """Return the nearest chunks of the documents that meet a condition, by cosine."""
         inside = f"chunk.document_id IN (SELECT document.id FROM document WHERE {where})"
-        return self._nearest(space_id, vector, limit, inside, values)
-
-    def _nearest(
-        self, space_id: int, vector: Vector, limit: int, where: str, values: Sequence[object]
-    ) -> Candidates:
-        sql = nearest_sql(self, space_id, self._space.dimensions, limit, where, values)
-        return self.execute(
-            f"SELECT chunk.id, 1 - chunk.distance ^ 2 / 2 AS score FROM ({sql}) AS chunk"
-            f" JOIN document ON document.id = chunk.document_id {_BEST}",
-            (to_halfvec(self._space, vector), *values, limit, limit),
-        )
+        return nearest(self, self._row(space_id), vector, limit, self._seen, inside, values)
 
     def newest_chunks(self, filters: Filters, limit: int, *, excluded: str = "") -> list[int]:
         """Return the first chunks of the newest documents that pass the filters."""
@@ -262,7 +259,7 @@ class PoolReader(Connected):
                 "SELECT chunk.id, 1 - (one.data <-> ?::halfvec) ^ 2 / 2 FROM chunk"
                 " JOIN embedding AS one ON one.key = chunk.embed_key"
                 " AND one.zone_id = chunk.zone_id AND one.space_id = ? WHERE chunk.id = ANY (?)",
-                (to_halfvec(self._space, vector), space_id, [*chunk_ids]),
+                (to_halfvec(self._row(space_id).space, vector), space_id, [*chunk_ids]),
             )
         )
 
@@ -291,12 +288,10 @@ class PoolReader(Connected):
             " AND one.zone_id = chunk.zone_id AND one.space_id = ? WHERE chunk.id = ANY (?)",
             (space_id, [*chunk_ids]),
         )
-        return [from_halfvec(self._space, data) for (data,) in rows]
+        return [from_halfvec(self._row(space_id).space, data) for (data,) in rows]
 
-    @cached_property
-    def _space(self) -> VectorSpace:
-        row: SpaceRow | None = serving_space(self)
-        return row.space if row else VectorSpace("", "", 0)
+    def _row(self, space_id: int) -> SpaceRow:
+        return next(row for row in read_spaces(self) if row.id == space_id)
 
     # --- texts ------------------------------------------------------------------------------------
 

@@ -68,6 +68,14 @@ class Connected:
                 self._answers[key] = self._cursor.fetchall() if self._cursor.description else []
         return self._answers[key]
 
+    def set(self, **settings: str) -> None:
+        """Change settings for the rest of the transaction; `__` stands for a dot."""
+        named = [part for name, one in settings.items() for part in (name.replace("__", "."), one)]
+        calls = ", ".join(["set_config(%s, %s, true)"] * len(settings))
+        self.statements += 1
+        with translated():
+            self.connection.execute(f"SELECT {calls}", named)
+
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row; None without rows."""
         rows = self.execute(sql, values)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_index.models import INT8_LARGEST, INT8_SCALE, Vector, VectorSpace
+from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import is_int8
 from vault_index.team.statements import Connected
 
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 LEAST_INDEXED = 50_000
 _LEAST_SHARE = 0.05
 """Below this share of all chunks, the index misses neighbours, and an exact search is faster."""
-_OWN = (
-    "chunk.embed_key = embedding.key AND chunk.zone_id = embedding.zone_id"
-    " AND embedding.space_id = {space:d}"
-)
-_COLUMNS = "chunk.id, chunk.ordinal, chunk.document_id"
+_AVOIDED = ("enable_sort", "enable_seqscan", "enable_hashjoin", "enable_mergejoin")
+BEST = "ORDER BY score DESC, document.path, document.source, chunk.ordinal LIMIT ?"
+
+
+class Seen(NamedTuple):
+    """What the caller sees."""
+
+    zones: list[int]
+    chunks: int
+    """Number of chunks in these zones."""
 
 
 def to_halfvec(space: VectorSpace, vector: Vector) -> str:
@@ -46,39 +52,58 @@ def from_halfvec(space: VectorSpace, text: str) -> Vector:
     return struct.pack(f"<{len(numbers)}b", *whole)
 
 
-def nearest_sql(
+def nearest(
     db: Connected,
-    space_id: int,
-    dimensions: int,
+    space: SpaceRow,
+    vector: Vector,
     limit: int,
+    seen: Seen,
     where: str,
     values: Sequence[object],
-) -> str:
-    """Return the statement for the nearest chunks that meet a condition, with their distance.
-
-    Its parameters are the vector, those of the condition, and the limit.
-    """
-    nearest = "embedding.data <-> ?::halfvec"
-    if _is_indexed(db, space_id) and _share(db, where, values) >= _LEAST_SHARE:
-        # Only this expression uses the index, which goes on until enough chunks meet the condition.
-        nearest = f"embedding.data::halfvec({dimensions:d}) <-> ?::halfvec({dimensions:d})"
-        db.execute(f"SET LOCAL hnsw.ef_search = {min(max(limit, 40), 1000):d}")
-        db.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
-    return (
-        f"SELECT {_COLUMNS}, {nearest} AS distance FROM chunk JOIN embedding"
-        f" ON {_OWN.format(space=space_id)} WHERE {where} ORDER BY distance LIMIT ?"
+) -> list[tuple[int, float]]:
+    """Return the nearest of the visible chunks that meet a condition, with their cosine."""
+    indexed = _is_indexed(db, space.id) and _is_broad(db, seen, where, values)
+    if indexed:  # as a condition on each neighbour, not as a join that the planner may begin with
+        where = f"({where}) IS TRUE"
+    else:
+        where, values = f"embedding.zone_id = ANY (?) AND {where}", (seen.zones, *values)
+    # Only an expression with the dimensions uses the index.
+    cast = f"::halfvec({space.space.dimensions:d})" if indexed else ""
+    sql = (
+        "SELECT chunk.id, 1 - chunk.distance ^ 2 / 2 AS score FROM"
+        f" (SELECT chunk.id, chunk.ordinal, chunk.document_id, embedding.data{cast}"
+        f" <-> ?::halfvec{cast} AS distance FROM chunk JOIN embedding ON"
+        " chunk.embed_key = embedding.key AND chunk.zone_id = embedding.zone_id"
+        f" AND embedding.space_id = {space.id:d} WHERE {where} ORDER BY distance LIMIT ?) AS chunk"
+        f" JOIN document ON document.id = chunk.document_id {BEST}"
     )
+    given = (to_halfvec(space.space, vector), *values, limit, limit)
+    if not indexed:
+        return db.execute(sql, given)
+    # It goes on until enough chunks meet the condition. The planner would sort all instead, because
+    # it cannot estimate how many do.
+    db.set(
+        hnsw__ef_search=str(min(max(limit, 40), 1000)),
+        hnsw__iterative_scan="relaxed_order",
+        **dict.fromkeys(_AVOIDED, "off"),
+    )
+    found = db.execute(sql, given)
+    db.set(**dict.fromkeys(_AVOIDED, "on"))
+    return found
 
 
 def _is_indexed(db: Connected, space_id: int) -> bool:
     return db.value("SELECT to_regclass(?)", (f"pool.{_index_name(space_id)}",)) is not None
 
 
-def _share(db: Connected, where: str, values: Sequence[object]) -> float:
-    """Return which share of all chunks the caller sees that meet a condition."""
-    total = db.value("SELECT reltuples FROM pg_class WHERE oid = 'pool.chunk'::regclass")
-    allowed = db.value(f"SELECT count(*) FROM chunk WHERE {where}", values)
-    return float(allowed / total) if total > 0 else 0.0
+def _is_broad(db: Connected, seen: Seen, where: str, values: Sequence[object]) -> bool:
+    """Return whether enough of all chunks are visible and meet a condition."""
+    total = db.value("SELECT reltuples::bigint FROM pg_class WHERE oid = 'pool.chunk'::regclass")
+    least = max(int(total * _LEAST_SHARE), 1)
+    if where == "true" or seen.chunks < least:
+        return seen.chunks >= least
+    found = f"SELECT count(*) FROM (SELECT 1 FROM chunk WHERE {where} LIMIT ?) AS one"
+    return bool(db.value(found, (*values, least)) == least)
 
 
 def _index_name(space_id: int) -> str:

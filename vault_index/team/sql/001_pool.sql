@@ -163,6 +163,7 @@ CREATE TABLE embedding (
     data     halfvec NOT NULL,            -- a unit vector
     PRIMARY KEY (key, space_id, zone_id)
 );
+CREATE INDEX ON embedding (zone_id);
 
 -- The words of each zone. With word '', the number of chunks that hold the stem; with ' ', the number of documents
 -- with it in a name; else the number of documents that hold the word. Kept by triggers.
@@ -225,21 +226,27 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pool AS $$
     SELECT * FROM member WHERE token = wanted AND (expires IS NULL OR expires > now())
 $$;
 
--- Vectors of texts whose hash the caller knows, whoever published them.
+-- Vectors of texts whose hash the caller knows, whoever published them. Those of private sources would tell that these
+-- hold the text.
 CREATE FUNCTION known_vectors(space integer, keys bytea[]) RETURNS TABLE (key bytea, data halfvec)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pool, public AS $$
     SELECT DISTINCT ON (embedding.key) embedding.key, embedding.data FROM embedding
+    JOIN zone ON zone.id = zone_id JOIN source ON source.name = zone.source AND NOT source.private
     WHERE space_id = space AND embedding.key = ANY (keys)
 $$;
 
 DO $$
-DECLARE of_zone text;
+DECLARE
+    of_zone text;
+    mine text := '(zone_id IN (SELECT id FROM seen_zone WHERE writes))';
 BEGIN
     -- `zone_id + 0` keeps the policy from choosing the index, so conditions of queries come first.
     FOREACH of_zone IN ARRAY ARRAY['document', 'chunk', 'tag', 'alias', 'link', 'embedding', 'term', 'file', 'file_version'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', of_zone);
         EXECUTE format('CREATE POLICY seen ON %I FOR SELECT USING (zone_id + 0 IN (SELECT id FROM seen_zone))', of_zone);
-        EXECUTE format('CREATE POLICY written ON %I USING (zone_id IN (SELECT id FROM seen_zone WHERE writes))', of_zone);
+        EXECUTE format('CREATE POLICY inserted ON %I FOR INSERT WITH CHECK %s', of_zone, mine);
+        EXECUTE format('CREATE POLICY updated ON %I FOR UPDATE USING %s', of_zone, mine);
+        EXECUTE format('CREATE POLICY deleted ON %I FOR DELETE USING %s', of_zone, mine);
     END LOOP;
 END $$;
 ALTER TABLE zone ENABLE ROW LEVEL SECURITY;

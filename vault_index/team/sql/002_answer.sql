@@ -1,5 +1,6 @@
 -- What the reader asks: the tables of an index (store/sql/index) as views, and the functions of SQLite that its
--- statements use. The views show a request's zones only (setting `pool.zones`), besides the policies.
+-- statements use. The views show a request's zones only (setting `pool.zones`), besides the policies. `IS TRUE` makes
+-- the zones a condition instead of a join, so that the index of vectors can be used.
 
 SET LOCAL search_path = pool, public;
 
@@ -11,12 +12,12 @@ DECLARE of_zone text;
 BEGIN
     FOREACH of_zone IN ARRAY ARRAY['document', 'chunk', 'tag', 'alias', 'link', 'embedding'] LOOP
         EXECUTE format('CREATE VIEW answer.%1$I WITH (security_invoker) AS SELECT * FROM pool.%1$I'
-            ' WHERE zone_id + 0 IN (SELECT pool.asked_zones())', of_zone);
+            ' WHERE (zone_id + 0 IN (SELECT pool.asked_zones())) IS TRUE', of_zone);
     END LOOP;
 END $$;
 CREATE VIEW answer.term WITH (security_invoker) AS
     SELECT stem, word, sum(chunks) AS chunks FROM pool.term
-    WHERE zone_id + 0 IN (SELECT pool.asked_zones()) GROUP BY stem, word HAVING sum(chunks) > 0;
+    WHERE (zone_id + 0 IN (SELECT pool.asked_zones())) IS TRUE GROUP BY stem, word HAVING sum(chunks) > 0;
 CREATE VIEW answer.vector_space AS
     SELECT id, provider, model, dimensions, endpoint, state, 0 AS renewed FROM pool.vector_space;
 
