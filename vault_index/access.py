@@ -98,6 +98,13 @@ class Tokens:
             )
         return secret, token.caller.name
 
+    def drop(self, code: str) -> None:
+        """Remove an unused one-time code."""
+        with disk.locked(str(self._path.parent)):
+            tokens = dict(self._by_hash())
+            if (found := tokens.get(_hash(code))) and found.once:
+                self._write({key: one for key, one in tokens.items() if one != found})
+
     def add(
         self, caller: Caller, *, created: float, expires: float | None = None, once: bool = False
     ) -> str:

@@ -117,6 +117,7 @@ def test_document_tables_scroll_and_break_no_word(reader: Reader, size: Viewport
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+HEIGHT = "document.documentElement.scrollHeight"
 GAPS = """one => {
   const range = document.createRange();
   range.selectNodeContents(document.createTreeWalker(one, NodeFilter.SHOW_TEXT).nextNode());
@@ -189,8 +190,10 @@ def test_document_loads_the_rest_and_its_outline_reaches_any_heading(reader: Rea
     page = read(reader, "long.md")
     last = page.get_by_text("The very last line.")
     expect(last).to_have_count(0)
+    before = page.evaluate(HEIGHT)
     page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
     expect(last).to_be_attached()
+    assert before / page.evaluate(HEIGHT) == pytest.approx(1, abs=0.15)  # the scroll bar is honest from the start
     outline = page.locator(".doc-outline")
     outline.get_by_role("link", name="Chapter 59").click()
     expect(page.locator("#h-chapter-59")).to_be_in_viewport()

@@ -7,7 +7,9 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.page_real.browser import Reader, axe, looks, refined
+from tests.waiting import until
 from tests.world import opened_world
+from vault_index.access import Tokens
 
 NOTES = {"wal.md": "# WAL\n\nReaders never wait for a tamarisk.\n", "empty.md": ""}
 TABS = 8
@@ -33,6 +35,19 @@ def test_frame_code_signs_in_once_and_leaves_the_address(reader: Reader) -> None
     second.goto(address)
     expect(second.locator("main")).to_contain_text("vault-index open")
     expect(second.get_by_role("alert")).to_have_count(1)
+
+
+def test_frame_opened_again_keeps_its_token(reader: Reader) -> None:
+    page, before = reader.sign_in(), owned(reader)
+    page.goto(reader.code())
+    page.wait_for_url("**/#/")
+    page.wait_for_selector(".side nav")
+    until(lambda: owned(reader) == before)
+
+
+def owned(reader: Reader) -> list[str]:
+    """Return the names of the tokens of pages and of codes."""
+    return [token.caller.name for token in Tokens(reader.world.home.tokens_file).all() if token.caller.owner]
 
 
 def test_frame_keys_reach_every_view(reader: Reader) -> None:

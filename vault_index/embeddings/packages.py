@@ -8,21 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from vault_index.embeddings.spaces import multilingual_is_installed
-
 DISTRIBUTION = "vault-indexer"
 MULTILINGUAL_DISTRIBUTION = "vault-indexer-multilingual"
 _ANY_CLONE = "CLONE"
 """Placeholder for an unknown clone folder."""
-
-
-def use_multilingual() -> str:
-    """Return the command that installs the multilingual model, if it is missing, and uses it."""
-    install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
-    return (
-        f"{install}vault-index config set embedding.model multilingual-e5-small"
-        " && vault-index embed"
-    )
 
 
 def install_multilingual() -> str:

