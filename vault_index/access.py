@@ -102,7 +102,7 @@ class Tokens:
         """Remove an unused one-time code."""
         with disk.locked(str(self._path.parent)):
             tokens = dict(self._by_hash())
-            if (found := tokens.get(_hash(code))) and found.once:
+            if (found := tokens.get(hash_of(code))) and found.once:
                 self._write({key: one for key, one in tokens.items() if one != found})
 
     def add(
