@@ -37,6 +37,7 @@ def test_commands_join_publish_and_leave(anna: Laptop, capsys: Out) -> None:
     assert status["publishes"] == ["notes"]
     [sent] = answer(capsys, "status", "--privacy")["results"]
     assert sent["path"] == "one.md"
+    assert [one["price"] for one in answer(capsys, "status")["spent"]] == [0.0]
     answer(capsys, "pool", "leave", "notes")
     assert paths(anna.dsn) == set()
     answer(capsys, "pool", "leave")

@@ -96,6 +96,8 @@ def price_of(config: Config, model: str, count: int) -> float | None:
     """Return the price of `count` tokens in US dollars; None if unknown."""
     from vault_index.embeddings.access import PRICES_PER_MILLION
 
+    if not count:  # texts for a pool cost nothing
+        return 0.0
     known = config.embedding.price_per_million or PRICES_PER_MILLION.get(model)
     return None if known is None else count * known / 1e6
 

@@ -153,7 +153,7 @@ class Guard:
         """Pass the request of a valid token on; end a long answer when the token is revoked."""
         scheme, _, secret = scope["known_headers"].get("authorization", "").partition(" ")
         secret = secret.strip() if scheme.lower() == "bearer" else ""
-        caller = self._find(secret, scope)
+        caller = await self._look_up(secret, scope)
         if caller is None:
             self._count_failure(scope)
             raise _unknown()
@@ -164,7 +164,7 @@ class Guard:
         answering = asyncio.ensure_future(self._app(scope, receive, send))
         try:
             while not (await asyncio.wait((answering,), timeout=_LOOK_SECONDS))[0]:
-                if self._find(secret, scope) != caller:
+                if await self._look_up(secret, scope) != caller:
                     answering.cancel()
                     await asyncio.wait((answering,), timeout=1)
                     raise _unknown()
@@ -204,6 +204,12 @@ class Guard:
         address = forwarded.rpartition(",")[2].strip()[:64] or (scope["client"] or ("",))[0]
         if seconds := self._failed.wait(address, time.monotonic()):
             raise _too_many("too many requests without a valid token", seconds)
+
+    async def _look_up(self, secret: str, scope: Scope) -> Caller | None:
+        """Return the caller with a token; a lost database of tokens keeps no other request."""
+        if not self._tokens.elsewhere:
+            return self._find(secret, scope)
+        return await asyncio.to_thread(self._find, secret, scope)
 
     def _find(self, secret: str, scope: Scope) -> Caller | None:
         if not secret:
