@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LEAST_INDEXED = 50_000
 _LEAST_SHARE = 0.05
 """Below this share of all chunks, the index misses neighbours, and an exact search is faster."""
+_MOST_CHANGED = 0.1
+"""Share of removed vectors after which the index misses too many neighbours."""
 _AVOIDED = ("enable_sort", "enable_seqscan", "enable_hashjoin", "enable_mergejoin")
 BEST = "ORDER BY score DESC, document.path, document.source, chunk.ordinal LIMIT ?"
 
@@ -83,7 +85,7 @@ def nearest(
     # It goes on until enough chunks meet the condition. The planner would sort all instead, because
     # it cannot estimate how many do.
     db.set(
-        hnsw__ef_search=str(min(max(limit, 40), 1000)),
+        hnsw__ef_search=str(min(max(2 * limit, 100), 1000)),
         hnsw__iterative_scan="relaxed_order",
         **dict.fromkeys(_AVOIDED, "off"),
     )
@@ -110,27 +112,34 @@ def _index_name(space_id: int) -> str:
     return f"embedding_nearest_{space_id:d}"
 
 
-def index_vectors(pool: psycopg.Connection[Any], *, anew: bool = False) -> list[int]:
-    """Build the missing indexes of large spaces and return their ids; `anew` rebuilds all.
+def index_vectors(pool: psycopg.Connection[Any]) -> list[int]:
+    """Build the missing indexes of large spaces, and outdated ones anew; return the spaces.
 
     Searches go on meanwhile. Only the owner of the pool may do this, outside a transaction.
     """
     built = []
-    for space_id, dimensions, count in pool.execute(
-        "SELECT id, dimensions, (SELECT count(*) FROM embedding WHERE space_id = vector_space.id)"
-        " FROM vector_space"
+    for space_id, dimensions, count, then, now in pool.execute(
+        "SELECT id, dimensions, (SELECT count(*) FROM embedding WHERE space_id = vector_space.id),"
+        " (SELECT value::bigint FROM meta WHERE key = 'indexed_' || id),"
+        " (SELECT n_tup_upd + n_tup_del FROM pg_stat_user_tables"
+        " WHERE relid = 'pool.embedding'::regclass) FROM vector_space"
     ).fetchall():
         name = _index_name(space_id)
-        (there,) = pool.execute("SELECT to_regclass(%s)", (f"pool.{name}",)).fetchone() or (None,)
-        if there is not None and anew:
-            pool.execute(f"REINDEX INDEX CONCURRENTLY {name}")
-        elif there is None and count >= LEAST_INDEXED:
+        if then is None and count >= LEAST_INDEXED:
+            pool.execute(f"DROP INDEX IF EXISTS {name}")  # left by a build that was interrupted
             pool.execute(
                 f"CREATE INDEX CONCURRENTLY {name} ON embedding"
                 f" USING hnsw ((data::halfvec({dimensions:d})) halfvec_l2_ops)"
                 f" WHERE space_id = {space_id:d}"
             )
+        elif then is not None and abs(now - then) > count * _MOST_CHANGED:
+            pool.execute(f"REINDEX INDEX CONCURRENTLY {name}")
         else:
             continue
+        pool.execute(
+            "INSERT INTO meta VALUES (%s, %s)"
+            " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (f"indexed_{space_id}", str(now)),
+        )
         built.append(space_id)
     return built
