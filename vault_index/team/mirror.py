@@ -89,8 +89,12 @@ class Mirror:
         if missing and (base or not missing.endswith(EMPTY)):
             return Exchange()  # not mounted
         here, there = self._here(), files.digests(self._pool)
-        if base and not here:  # the folder was deleted or is not mounted: write it again
-            base = {}
+        # If the folder was deleted or is not mounted, write it again.
+        return self._exchange(base if here else {}, here, there)
+
+    def _exchange(
+        self, base: dict[str, bytes], here: Mapping[str, bytes], there: Mapping[str, bytes]
+    ) -> Exchange:
         counts, problems = dict.fromkeys(("pull", "push", "conflict"), 0), []
         for path in sorted(base.keys() | here.keys() | there.keys()):
             digests = base.get(path), here.get(path), there.get(path)
@@ -106,10 +110,11 @@ class Mirror:
                 continue
             if done in counts and known != digests[0]:
                 counts[done] += 1
-            base = {**base, path: known} if known else {k: v for k, v in base.items() if k != path}
-            if done != "same":
+            if known is not None and known != digests[0]:
+                base[path] = known
                 self._write_record(base)
-        self._write_record(base)
+            elif known is None and base.pop(path, None):
+                self._write_record(base)
         return Exchange(counts["pull"], counts["push"], counts["conflict"], tuple(problems))
 
     def _carry_out(
