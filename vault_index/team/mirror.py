@@ -113,7 +113,8 @@ class Mirror:
             if known is not None and known != digests[0]:
                 base[path] = known
                 self._write_record(base)
-            elif known is None and base.pop(path, None):
+            elif known is None and path in base:
+                del base[path]
                 self._write_record(base)
         return Exchange(counts["pull"], counts["push"], counts["conflict"], tuple(problems))
 
