@@ -24,6 +24,8 @@ PACKAGE = Path(vault_index.__file__).parent
 EMBEDDERS = {
     ("embeddings/local.py", "model"): "the model itself",
     ("embeddings/local.py", "self._loaded()"): "the model itself",
+    ("embeddings/multilingual.py", "self._english"): "the other local model",
+    ("embeddings/multilingual.py", "self._multilingual"): "the model itself",
     ("runtime.py", "embedder"): "the local one, which sends nothing",
     ("indexer/outbound.py", "self._embedder"): "the gate",
     ("runtime.py", "Outbound(embedder, state, now)"): "through the gate",
