@@ -106,6 +106,7 @@ def places_of(here: World) -> dict[str, tuple[str, str]]:
         read = index.list(session=session.session, limit=1).results[0]
     return {
         "search": ("#/search?q=feed%20the%20starter%20in%20winter", "html[data-refined]"),
+        "browse": ("#/browse?source=vault&path=projects", ".browse-list li"),
         "document": ("#/doc/vault/projects/Home%20server%20move.md", ".prose p"),
         "timeline": ("#/timeline?ref=projects/Home%20server%20move.md", "main h1"),
         "history": (f"#/history/{memory.source}/{quote(memory.path)}", "main h1"),
@@ -126,6 +127,8 @@ def pictures(reader: Reader, places: dict[str, tuple[str, str]]) -> Iterator[tup
             for name, (address, drawn) in places.items():
                 page.goto(f"{reader.origin}/{address}")
                 page.wait_for_selector(drawn, state="attached")
+                if name == "search" and size_name == "desktop":
+                    page.keyboard.press("ArrowDown")
                 page.wait_for_timeout(1500)  # pictures of notes, and what comes in later
                 page.evaluate("document.activeElement.blur()")
                 page.mouse.move(0, 0)

@@ -92,8 +92,7 @@ def read_date(text: str, now: datetime, *, option: str) -> str:
     Returns an ISO date such as `2027-03-31`, with a time if the text has one (`in 2 hours`). A
     period (`Q1 2027`, `March 2027`) gives its last day. Raises UsageError that names `option`.
     """
-    found = _read(text, now)
-    if found:
+    if found := _read(text, now):
         return _iso(found)
     if _NUMERIC.fullmatch(text.strip()):
         raise UsageError(
@@ -140,8 +139,7 @@ def leading_date(text: str, now: datetime) -> str | None:
     """
     words = re.findall(r"[^\s,;:!?()\"*_`]+[,;:!?()\"*_`]*", text[:80])[:8]
     for count in range(len(words), 0, -1):
-        found = _read(" ".join(words[:count]).rstrip(',;:!?()."*_`'), now)
-        if found:
+        if found := _read(" ".join(words[:count]).rstrip(',;:!?()."*_`'), now):
             return _iso(found)
     return None
 
@@ -235,8 +233,7 @@ def _weekday(words: str, today: date, *, first: bool) -> date | None:
 
     As a start, return the last such weekday, or today.
     """
-    match = _WEEKDAY.fullmatch(words)
-    if not match:
+    if not (match := _WEEKDAY.fullmatch(words)):
         return None
     ahead = (_DAYS.index(match[2][:3]) - today.weekday() - 1) % 7 + 1
     before = match[1] == "last " or (first and match[1] is None)
@@ -276,8 +273,7 @@ def _written(words: str, today: date, *, first: bool) -> date | None:
     """
     if match := re.fullmatch(r"(\d{4})/(\d{1,2})/(\d{1,2})", words):
         return date(*map(int, match.groups()))
-    match = _WRITTEN.fullmatch(words)
-    if not match:
+    if not (match := _WRITTEN.fullmatch(words)):
         return None
     month, day = _MONTHS.index((match[2] or match[3])[:3]) + 1, int(match[1] or match[4])
     if match[5]:

@@ -320,8 +320,7 @@ def query_parts(word: str, *, pieces: bool = True) -> list[str]:
         return [word, *compounds]
     runs = list(_runs().finditer(word))
     of_words = [piece for run in runs if pieces for piece in _pieces(run[0], run.lastgroup)]
-    grams = [gram for run in runs if _is_spaceless(run) for gram in _grams(run)]
-    if grams:
+    if grams := [gram for run in runs if _is_spaceless(run) for gram in _grams(run)]:
         others = filter(_WORD.search, _runs().sub(_word_alone, word).split())
         return [*grams, *(_lone_han().findall(word) if pieces else ()), *others, *of_words]
     return [_runs().sub(_word_alone, word), *compounds, *of_words]

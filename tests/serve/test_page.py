@@ -81,7 +81,7 @@ def test_page_files_contact_no_other_server_and_write_no_html() -> None:
 def test_page_methods_are_for_the_owner_only(world: World, served: Served, owner: str) -> None:
     for scope in (Scope(), Scope(sources=("vault",))):
         token = world.token(f"writer-{len(scope.sources)}", writes=True, scope=scope)
-        for name in ("about", "read", "tokens", "disk", "sent"):
+        for name in ("about", "read", "tokens", "disk", "sent", "values", "around"):
             refused = ask(served, name, token, ref="notes/wal.md")
             assert (refused.status, "vault-index open" in refused.json["error"]["hint"]) == (403, True), name
         assert served.call("file_status", token, ref="notes/wal.md").status == 404

@@ -69,7 +69,7 @@ def test_page_tokens_unknown_request_changes_nothing(new_world: World) -> None:
     answer(new_world, add_ci())
     unknown: list[dict[str, Any]] = [{"add": 1}, {"revoke": None}, {"ad": {}}, {"revoke": "ci", "add": {}}]
     for params in unknown:
-        with pytest.raises(VaultIndexError, match="must be add, revoke or empty"):
+        with pytest.raises(VaultIndexError, match="must be add, revoke, drop or empty"):
             answer(new_world, params)
     assert [token.caller.name for token in Tokens(new_world.home.tokens_file).all()] == ["ci"]
 
@@ -88,3 +88,12 @@ def test_page_tokens_lists_and_revokes_all_tokens(new_world: World) -> None:
     assert caller_of(new_world, secret) is None
     with pytest.raises(VaultIndexError, match="no token 'ci'"):
         answer(new_world, {"revoke": "ci"})
+
+
+def test_page_tokens_drops_a_code_but_no_token(new_world: World) -> None:
+    tokens = Tokens(new_world.home.tokens_file)
+    code = tokens.add(ME, created=1.0, expires=time.time() + 60, once=True)
+    secret = answer(new_world, add_ci())["token"]
+    for given in (secret, code, code):
+        answer(new_world, {"drop": given})
+    assert [token.caller.name for token in tokens.all()] == ["ci"]

@@ -161,8 +161,13 @@ class VaultIndex(Memories):
             except NotFoundError as error:
                 hint = f"see whether the file is indexed: vault-index status {shlex.quote(ref)}"
                 raise NotFoundError(error.message, hint) from error
-            searcher = self._runtime.searcher(connections)
-            return why(searcher, connections.reader, question(query), place, wanted)
+            return why(
+                self._runtime.searcher(connections),
+                connections.reader,
+                question(query),
+                place,
+                wanted,
+            )
 
     def get(
         self,

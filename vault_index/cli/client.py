@@ -98,8 +98,7 @@ def _call(
     )
 
     try:
-        client = connect(socket)
-        if client is not None:
+        if (client := connect(socket)) is not None:
             with client:
                 return client.call(
                     method, params, format=format, on_progress=progress, reading=method in READING

@@ -13,8 +13,7 @@ from vault_index.errors import BusyError, VaultIndexError
 def reload_daemon(options: Options) -> bool:
     """Make the daemon reload its configuration, and wait for it; return whether a daemon runs."""
     try:
-        client = connect(home_of(options).socket_path)
-        if client is None:
+        if (client := connect(home_of(options).socket_path)) is None:
             return False
         with client:
             client.call("reload", on_progress=_give_up)

@@ -67,8 +67,7 @@ run_stats = passes_on(
 )
 def run_status(options: Options, args: dict[str, Any]) -> None:
     """Print the state of the index, or of one file."""
-    file = args.get("file")
-    if file is None:
+    if (file := args.get("file")) is None:
         ask(options, "status", args)
     else:
         ask(
@@ -188,8 +187,7 @@ def _run(answer: dict[str, Any]) -> None:
     from shutil import which
 
     program, *_ = answer["command"]
-    found = which(program)
-    if found is None:
+    if (found := which(program)) is None:
         raise NotFoundError(
             f"program not found: {program}", "install it, or add its folder to PATH"
         )

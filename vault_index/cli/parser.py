@@ -165,8 +165,7 @@ def find_command(argv: Sequence[str]) -> Found:
     `command` is None if there is no such word or no such command.
     """
     rest = list(argv)
-    position = _next_word(rest, 0)
-    if position is None:
+    if (position := _next_word(rest, 0)) is None:
         return Found(None, rest, "")
     word = rest.pop(position)
     if word in GROUPS:

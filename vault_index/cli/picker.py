@@ -139,8 +139,7 @@ def search(options: Options, args: dict[str, Any], words: str) -> None:
         )
         return [_choice(one) for one in answer["results"]]
 
-    chosen = choose(find, words)
-    if chosen is None:
+    if (chosen := choose(find, words)) is None:
         return
     key, record = chosen
     if key == "c-o" and record.get("link"):

@@ -92,8 +92,7 @@ def run_config_delete(options: Options, args: dict[str, Any]) -> None:
     """Reset one setting to its default."""
     from vault_index.config.edit import delete_value
 
-    deleted = delete_value(home_of(options), args["key"], options.source or "")
-    if deleted:
+    if deleted := delete_value(home_of(options), args["key"], options.source or ""):
         reload_daemon(options)
     text = f"reset {args['key']} to its default" if deleted else f"{args['key']} was not set"
     show_value(options, "config_delete", {"key": args["key"], "deleted": deleted}, text)

@@ -94,8 +94,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         if section is None:
             _refuse_misspelt(variable, word, key)
             continue
-        field = keys(section).get(key)
-        if field is None:
+        if (field := keys(section).get(key)) is None:
             near = nearest(key, keys(section))
             begin = variable.removesuffix(f"_{key.upper()}")
             meant = f"did you mean {begin}_{near.upper()}?" if near else f"unset {variable}"

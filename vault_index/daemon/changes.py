@@ -50,8 +50,11 @@ class Changes:
             if len(self._by_scope) > _MOST_SCOPES:
                 del self._by_scope[next(iter(self._by_scope))]
         current = f"{self._start}.{documents.fingerprint % 2**64:x}"
-        changed = serial not in ("", current)
-        return {"serial": current, "changed": changed, "documents": documents.counts}
+        return {
+            "serial": current,
+            "changed": serial not in ("", current),
+            "documents": documents.counts,
+        }
 
 
 def _read(runtime: Runtime, known: _Documents | None) -> _Documents:

@@ -238,8 +238,7 @@ def ping(
 ) -> dict[str, Any] | None:
     """Return the daemon's description of itself; None if none answers. Raises OtherProtocol."""
     try:
-        client = connect(socket_path, greeting=greeting)
-        if client is None:
+        if (client := connect(socket_path, greeting=greeting)) is None:
             return None
         with client:
             client.greet()

@@ -69,8 +69,7 @@ class Debounce:
 
     def _put(self, path: str, new: _Mark) -> _Mark:
         """Store a mark; return the mark that covers it."""
-        known = self._marks.get(path)
-        if known is not None:
+        if (known := self._marks.get(path)) is not None:
             known.folder |= new.folder
             known.gone = new.gone
         else:

@@ -170,8 +170,7 @@ class Daemon:
 
     def _report(self) -> None:
         notify(f"STATUS={self._state()}\nWATCHDOG=1")
-        work = self._writer.state().work
-        if work is None:
+        if (work := self._writer.state().work) is None:
             self._tell_at = time.monotonic() + _TELL_SECONDS
         elif time.monotonic() >= self._tell_at:
             self._tell_at = time.monotonic() + _TELL_SECONDS
@@ -198,8 +197,8 @@ class Daemon:
             return self._reload()
         if method != "served":
             return call(self._index, method, params, progress, cancel)
-        seen = self._index_for(params["caller"])
-        return call(seen, params["method"], params["params"], progress, cancel)
+        index = self._index_for(params["caller"])
+        return call(index, params["method"], params["params"], progress, cancel)
 
     def _index_for(self, caller: Caller) -> VaultIndex:
         """Return the index as this caller sees it."""

@@ -72,8 +72,7 @@ def trim_memory() -> None:
 
 def notify(message: str) -> None:
     """Send `READY=1`, `STATUS=…`, `STOPPING=1`, `WATCHDOG=1`, … to the socket in NOTIFY_SOCKET."""
-    address = os.environ.get("NOTIFY_SOCKET", "")
-    if not address:
+    if not (address := os.environ.get("NOTIFY_SOCKET", "")):
         return
     if address.startswith("@"):
         address = "\0" + address[1:]

@@ -160,8 +160,7 @@ class Writer:
     def _run(self) -> None:
         give_way()
         while not self._queue.closed:
-            work = self._queue.take()
-            if work is None:
+            if (work := self._queue.take()) is None:
                 if not self._vectors.busy_apart:
                     self._rate.over()
                 self._queue.wait()

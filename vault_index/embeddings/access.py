@@ -44,8 +44,9 @@ def base_url(config: EmbeddingConfig) -> str:
 def endpoint(config: EmbeddingConfig) -> str:
     """Return the URL for display: without user, password, query and trailing slash."""
     parts = _split(config)
-    place = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
+    return urlunsplit(
+        (parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", "")
+    )
 
 
 def proxy_for(config: EmbeddingConfig) -> str:

@@ -274,8 +274,7 @@ def _rows(home: Home, fresh: Home, sources: Sequence[str], *, whole: bool) -> It
 
 def _vectors(home: Home, checkup: Checkup) -> Iterator[Problem]:
     """Yield a problem if vectors differ from the cache for the same text."""
-    space = checkup.serving()
-    if space is None:
+    if (space := checkup.serving()) is None:
         return
     wrong = 0
     with closing(Cache(home.cache_db)) as cache:

@@ -79,8 +79,7 @@ def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
 
 def _left_behind(home: Home) -> Iterator[Problem]:
     """Yield a problem for a daemon that crashed, or that runs without answering."""
-    pid = _number(home.daemon_lock)
-    if pid is None:
+    if (pid := _number(home.daemon_lock)) is None:
         return
     if _alive(pid) and _locked(home.daemon_lock):
         yield Problem(

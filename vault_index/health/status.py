@@ -228,8 +228,7 @@ def _file_state(
         return "gone", (
             Problem("source_vanished", f"source {document.source!r}: {reason}", remedy),
         )
-    now = source.stamp(document.path)
-    if now is None:
+    if (now := source.stamp(document.path)) is None:
         return "gone", (
             Problem("file_gone", f"{document.path} was deleted, but is still indexed", _AGAIN),
         )
@@ -392,8 +391,7 @@ def _fault_problems(found: Sequence[tuple[str, Fault]]) -> Iterator[Problem]:
     """Yield a problem per fault; contents omitted on purpose are one problem per kind."""
     yield from (_fault_problem(fault) for _, fault in found if fault.code not in _ON_PURPOSE)
     for code, what in _ON_PURPOSE.items():
-        left = [fault for _, fault in found if fault.code == code]
-        if left:
+        if left := [fault for _, fault in found if fault.code == code]:
             shown = ", ".join(
                 f"{fault.path}: {fault.message}" for fault in left[:_SHOWN_ON_PURPOSE]
             )

@@ -120,8 +120,7 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
     Invalid YAML is read entry by entry, and the valid entries are kept, because templates and
     titles with a colon are common.
     """
-    count = fenced_lines(lines)
-    if not count:
+    if not (count := fenced_lines(lines)):
         return Frontmatter()
     inside = lines[1 : count - 1]
     try:
@@ -177,8 +176,7 @@ def _load(lines: Sequence[str], first: int) -> tuple[dict[str, Any], tuple[Field
     _refuse_bombs(text)
     loader = _Loader(text)
     try:
-        node = loader.get_single_node()
-        if node is None:
+        if (node := loader.get_single_node()) is None:
             return {}, ()
         values = loader.construct_document(node)
     finally:

@@ -103,8 +103,7 @@ def code_spans(text: str) -> list[Span]:
     spans: list[Span] = []
     number = 0
     while number < len(runs):
-        partner = partners[number]
-        if partner is None:
+        if (partner := partners[number]) is None:
             number += 1
         else:
             start = runs[number][0]

@@ -196,8 +196,9 @@ def read_body(lines: list[str]) -> tuple[Structure, Inline]:
 
 
 def _prose(lines: list[str], structure: Structure) -> list[str]:
-    code = structure.code_lines
-    return ["" if number in code else line for number, line in enumerate(lines, start=1)]
+    return [
+        "" if number in structure.code_lines else line for number, line in enumerate(lines, start=1)
+    ]
 
 
 def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:

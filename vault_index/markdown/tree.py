@@ -212,8 +212,7 @@ class _Drawing:
 
     def _wiki(self, inner: str, token: Token, in_link: bool) -> list[Node]:
         embed = token.type == "embed"
-        link = wikilink(inner, embed)
-        if link is None:
+        if (link := wikilink(inner, embed)) is None:
             return [f"{'!' * embed}[[{inner}]]"]
         place = f"{link.target}#{link.heading}" if link.heading else link.target
         alias, width = _sized(inner.partition("|")[2]) if embed else (link.text, 0)

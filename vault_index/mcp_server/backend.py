@@ -46,8 +46,7 @@ class Backend:
         Errors are left to the first call.
         """
         with contextlib.suppress(VaultIndexError):
-            client = self._daemon(seconds=0.0)
-            if client is not None:
+            if (client := self._daemon(seconds=0.0)) is not None:
                 client.close()
 
     def call(
@@ -105,8 +104,7 @@ class Backend:
                 if client.is_open():
                     return client
                 client.close()
-        opened = self._daemon(_DAEMON_SECONDS)
-        if opened is None:
+        if (opened := self._daemon(_DAEMON_SECONDS)) is None:
             raise BusyError("the daemon is not running", "start it: vault-index watch")
         return opened
 

@@ -99,8 +99,7 @@ def build_server(
         context: Context, asked: types.CallToolRequestParams
     ) -> Answer | types.InputRequiredResult:
         asker, who = asker_of(context), context.session.client_params
-        instead = await _asked_first(context, asker, asked)
-        if instead is not None:
+        if (instead := await _asked_first(context, asker, asked)) is not None:
             return instead
         folders = await _folders(context, asker) if asked.name not in _ASK_NOTHING else []
         client = who.client_info.name if who and not asker.remote else ""

@@ -198,8 +198,9 @@ class Toolbox:
     def _timeline(self, method: str, args: dict[str, Any]) -> Page:
         budget, cursor = _bounds(args)
         before, _, after = (cursor or "0,0").partition(",")
-        shown = _number(before), _number(after)
-        return cut_timeline(self._ask(method, args), shown=shown, budget=budget)
+        return cut_timeline(
+            self._ask(method, args), shown=(_number(before), _number(after)), budget=budget
+        )
 
     def _get(self, method: str, args: dict[str, Any]) -> Page:
         budget, cursor = _bounds(args)
@@ -215,8 +216,13 @@ class Toolbox:
             try:
                 [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
             except VaultIndexError as error:
-                hint = in_words_of_tools(error.hint)
-                failed.append({"position": ref, "error": error.message, "hint": hint})
+                failed.append(
+                    {
+                        "position": ref,
+                        "error": error.message,
+                        "hint": in_words_of_tools(error.hint),
+                    }
+                )
                 if len(failed) == len(places):
                     raise
                 continue

@@ -128,8 +128,9 @@ class Argument:
 def _of_filter(declared: Filter) -> Argument:
     kind: Kind = "names" if declared.many else "text"
     choices = () if declared.many else declared.choices
-    many = declared.kind != "moment"
-    return Argument(kind, declared.brief, choices, declared.other_names, many=many)
+    return Argument(
+        kind, declared.brief, choices, declared.other_names, many=declared.kind != "moment"
+    )
 
 
 def _of_field(declared: Field) -> Argument:

@@ -107,8 +107,7 @@ def with_details(
     """
     with runtime.pool.lend() as connections:
         reader = connections.reader
-        known = documents_by_path(reader, stored.path, (source,))
-        if not known:
+        if not (known := documents_by_path(reader, stored.path, (source,))):
             return stored
         if waiting := runtime.pending(reader, known[0].id):
             stored = replace(stored, degraded=(f"vector: pending for {waiting:,} of its passages",))
@@ -226,8 +225,7 @@ def check_given(
 def refuse_secrets(name: str, text: str) -> list[str]:
     """Raise UsageError if a text has a likely credential; return warnings for weak matches."""
     found = find_secrets(text)
-    strong = [secret for secret in found if not secret.weak]
-    if strong:
+    if strong := [secret for secret in found if not secret.weak]:
         more = f", and {len(strong) - 1} more" if len(strong) > 1 else ""
         raise UsageError(
             f"line {strong[0].line} of {name} contains what looks like {strong[0].kind}{more}:"

@@ -82,8 +82,7 @@ def _with_subagents(chosen: set[str], all_: dict[str, _Session]) -> list[_Sessio
 
 def _matches(one: _Session, project: str, client: str, until: float) -> bool:
     """Return whether a session matches every filter; an empty one matches all."""
-    is_of_project = project in ("", one.project)
-    return is_of_project and client in ("", one.client) and one.updated < until
+    return project in ("", one.project) and client in ("", one.client) and one.updated < until
 
 
 def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
@@ -141,8 +140,7 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
     for id_ in ids:
         (runtime.home.recalled_dir / f"{id_}.txt").unlink(missing_ok=True)
     for one in sessions:
-        vault = runtime.vaults.get(one.source)
-        if vault is not None:
+        if (vault := runtime.vaults.get(one.source)) is not None:
             with suppress(FileNotFoundError):
                 os.unlink(path_in(str(vault.config.path), one.path))
     for name in runtime.config.clients:

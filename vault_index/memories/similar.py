@@ -151,8 +151,7 @@ def near_pairs(reader: IndexReader, documents: Sequence[StoredDocument]) -> list
 
 def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
     """Return the mean vector of each memory that has vectors, as a unit vector."""
-    space = comparable_space(reader)
-    if space is None:
+    if (space := comparable_space(reader)) is None:
         return {}
     import numpy
 

@@ -291,8 +291,7 @@ class MemoryStore:
 
         A vault that is empty, although documents of it are indexed, is a disk that is not mounted.
         """
-        vault = self.runtime.vaults.get(source)
-        if vault is None:
+        if (vault := self.runtime.vaults.get(source)) is None:
             raise NotFoundError(
                 f"the vault {source!r} no longer exists",
                 "add it again: vault-index source add PATH",

@@ -21,8 +21,7 @@ def undo_change(
     """
     with writing(runtime, "undo", sources) as memories:
         revisions = runtime.write.revisions
-        change = revisions.last_change(sources, only)
-        if change is None:
+        if (change := revisions.last_change(sources, only)) is None:
             raise NotFoundError(
                 "there is nothing to undo", "older versions of a memory: vault-index history REF"
             )

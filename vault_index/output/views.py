@@ -208,8 +208,7 @@ def _recall(result: Record, width: int) -> Blocks:
 
 
 def _list(result: Record, width: int) -> Blocks:
-    records = documents(with_sources(result["results"]))
-    if not records:
+    if not (records := documents(with_sources(result["results"]))):
         return [
             *_remarks(result),
             line(("No more documents." if result["total"] else "No documents.", "bold")),
@@ -273,8 +272,7 @@ def _timeline(result: Record, width: int) -> Blocks:
 def _sessions(result: Record, width: int) -> Blocks:
     if "since" in result:
         return _worked(result)
-    records = session_rows(result)
-    if not records:
+    if not (records := session_rows(result)):
         hint = "Remove a filter, or update the index: vault-index sync"
         return [
             line(("No more sessions." if result["total"] else "No sessions.", "bold")),
@@ -311,8 +309,7 @@ def _count(result: Record, noun: str) -> Block:
 
 
 def _tags(result: Record, width: int) -> Blocks:
-    records = result["results"]
-    if not records:
+    if not (records := result["results"]):
         hint = "Add tags in the frontmatter (tags: [a, b]) or as #tags in the text."
         return [*_remarks(result), line(("No tags.", "bold")), line((hint, "dim"))]
     most = max(record["count"] for record in records)

@@ -187,11 +187,10 @@ class Searcher:
             )
         if self._reader.count("document"):
             return ()
-        missing = ((name, source.missing()) for name, source in self._sources.items())
         gone = [
             f"source {name}: {reason}"
-            for name, reason in missing
-            if reason and not reason.endswith(YET)
+            for name, source in self._sources.items()
+            if (reason := source.missing()) and not reason.endswith(YET)
         ]
         return (*gone, "index: nothing is indexed yet; run `vault-index sync`")
 
@@ -306,8 +305,13 @@ class Searcher:
 
     def everything(self, answer: Answer, options: SearchOptions) -> Answer:
         """Return `answer` with all hits. Call it within the same snapshot."""
-        unlimited = replace(options, offset=0, limit=_DEPTHS[-1])
-        return self._select(answer.query, unlimited, answer.evidence, answer.disk, answer.hidden)
+        return self._select(
+            answer.query,
+            replace(options, offset=0, limit=_DEPTHS[-1]),
+            answer.evidence,
+            answer.disk,
+            answer.hidden,
+        )
 
     def _select(
         self,

@@ -78,8 +78,7 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
             if not inside and (below := _column(text, *label.span())):
                 column = below
                 yield from _in_cells(name, text, column.cells)
-            assigned = _assigned(name, label, text, folded)
-            if assigned:
+            if assigned := _assigned(name, label, text, folded):
                 yield assigned
                 _, start, end = assigned
                 if end - start > _LONG:  # do not read the names in a long value again
@@ -122,8 +121,7 @@ def _value(name: Row, label: re.Match[str], text: str, folded: str) -> re.Match[
     begins = name.kind == _PASSWORD and pattern("<LINE_BEGINS>").search(text, near, label.start())
     if begins and (sentence := pattern("<SIGN><SENTENCE_VALUE>").match(text, label.end())):
         return sentence
-    match = pattern("<SIGN><VALUE>").match(text, label.end())
-    if match:
+    if match := pattern("<SIGN><VALUE>").match(text, label.end()):
         return match
     if text[label.end() : label.end() + 1] not in (" ", "\t", "+"):
         return pattern("<NAMED_VALUE>").match(text, label.end())
@@ -279,8 +277,7 @@ def _column(text: str, start: int, end: int) -> Column | None:
     if not newline or len(begin) > _LONGEST_HEADER:
         return None
     header, names = start - len(begin), (begin + text[start:end] + rest).rstrip()
-    copied = pattern("<COPIED>").match(names)
-    if copied:
+    if copied := pattern("<COPIED>").match(names):
         header, names = header + copied.start("names"), copied["names"]
     separator = next((sign for sign in _SEPARATORS if sign in names), _BLANKS)
     cell = _cells(separator)

@@ -139,8 +139,7 @@ class GitDates:
         return self._born.get(path)
 
     def _read_on(self) -> None:
-        found = _repository(Path(os.path.realpath(self._root)))
-        if found is None:
+        if (found := _repository(Path(os.path.realpath(self._root)))) is None:
             return
         place, objects, inside = found
         head = _head(place, objects.parent)

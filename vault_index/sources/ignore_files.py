@@ -99,8 +99,7 @@ class RuleBook:
         ):
             return True
         for skip, rules in reversed(chain):
-            verdict = rules.verdict(path[skip:])
-            if verdict is not None:
+            if (verdict := rules.verdict(path[skip:])) is not None:
                 return verdict
         return self._obsidian.ignores(path)
 

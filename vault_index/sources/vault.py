@@ -102,8 +102,7 @@ class VaultSource:
         if parts is None or not _may_be_document(parts):
             return None
         try:
-            status = self._status(parts)
-            if status is None:
+            if (status := self._status(parts)) is None:
                 if reason := self.missing():
                     return Fault("unreadable", f"the vault is missing: {reason}", path)
                 return self._deferred(parts)
@@ -241,15 +240,13 @@ class VaultSource:
         return walk
 
     def _scan_place(self, place: str, whole: Callable[[], Walk]) -> Scan:
-        parts = parts_of(place)
-        if parts is None:
+        if (parts := parts_of(place)) is None:
             raise UsageError(
                 f"{place!r} is not a path in the vault {self.root}",
                 "give a path relative to the vault",
             )
         try:
-            status = self._status(parts)
-            if status is None:
+            if (status := self._status(parts)) is None:
                 return _scan_of(self._deferred(parts))
             if not is_readable_name(place):  # not a document; only a walk reports the fault
                 return Scan(faults=whole().result(shown_name(place)).faults)

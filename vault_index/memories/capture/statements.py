@@ -249,8 +249,7 @@ def _find_statement(sentence: str) -> tuple[str | None, int] | None:
     if sentence.rstrip(" )`").endswith("?") or len(sentence.split()) < 3:
         return None
     for start in _starts(sentence, begin):
-        reminder = REMINDER.match(sentence, start)
-        if reminder:
+        if reminder := REMINDER.match(sentence, start):
             return "note", reminder.end()
         for kind, pattern in STATEMENTS:
             if pattern.match(sentence, start):
@@ -263,8 +262,7 @@ def _find_statement(sentence: str) -> tuple[str | None, int] | None:
 def _starts(sentence: str, begin: int) -> Iterator[int]:
     """Yield where a statement may begin: at the sentence, after `when …,` or at a clause."""
     yield begin
-    circumstance = CIRCUMSTANCE.match(sentence, begin)
-    if circumstance:
+    if circumstance := CIRCUMSTANCE.match(sentence, begin):
         yield _after_fillers(sentence, circumstance.end())
     for clause in _CLAUSE.finditer(sentence):
         yield _after_fillers(sentence, clause.end())
@@ -278,8 +276,7 @@ def _after_fillers(sentence: str, start: int) -> int:
 
 def _is_rule(sentence: str, start: int) -> bool:
     """Return whether `always …` or `never …` is an instruction, not a description."""
-    rule = RULE.match(sentence, start)
-    if rule:
+    if rule := RULE.match(sentence, start):
         return not NO_VERB.fullmatch(rule["verb"]) and not (
             rule["subject"] and STATE.fullmatch(rule["verb"])
         )

@@ -173,8 +173,7 @@ def with_body(text: str, body: str) -> str:
 def with_paragraph(text: str, addition: str) -> str:
     """Append a paragraph after a blank line; the existing text does not change."""
     file = read_text(text)
-    new = with_line_ends(without_blank_edges(addition), file.newline)
-    if not new:
+    if not (new := with_line_ends(without_blank_edges(addition), file.newline)):
         return text
     whole = with_last_line_end(text, file.newline)
     lines = lines_with_ends(file.body)

@@ -261,8 +261,7 @@ class MemoryFiles:
         place = f"{self._root}/{path}"
         exists = os.path.lexists(place)
         own = parts[len(PurePosixPath(self._dir).parts) :]
-        reason = name_problem(own, new=not exists)
-        if reason:
+        if reason := name_problem(own, new=not exists):
             raise UsageError(
                 f"{shown!r} cannot be the name of a memory: {reason}", "choose another name"
             )

@@ -146,8 +146,7 @@ def type_of(value: object) -> dict[str, Any]:
 
 def confidence_of(value: object) -> dict[str, Any]:
     """Return the confidence as frontmatter keys; numbers are from 0 to 1."""
-    text = text_of(value).lower()
-    if not text:
+    if not (text := text_of(value).lower()):
         return {}
     if text in CONFIDENCES:
         return {"confidence": text}

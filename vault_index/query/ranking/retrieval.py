@@ -341,8 +341,7 @@ def retrieve(
             reader.vector_candidates, query.space_id, query.vector, filters=filters, **conditions
         )
         cosine = _visible(near, depth, hidden)
-        others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
-        cosine |= reader.cosines(query.space_id, query.vector, others)
+        cosine |= reader.cosines(query.space_id, query.vector, bm25.keys() - cosine.keys())
         cosine = {chunk_id: query.stretch * one for chunk_id, one in cosine.items()}
     found = {*bm25, *cosine}
     name = (

@@ -122,8 +122,7 @@ def _message(
     include: Collection[str],
     problems: list[str],
 ) -> Message | None:
-    data = read_object(raw.data, f"message {raw.id}", problems)
-    if data is None:
+    if (data := read_object(raw.data, f"message {raw.id}", problems)) is None:
         return None
     if raw.kind:
         read = _V2.get(raw.kind)

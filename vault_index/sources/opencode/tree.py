@@ -57,8 +57,7 @@ class Tree:
         for file in sorted(
             self._root.glob(f"info/{id_}.json" if self._old else f"session/*/{id_}.json")
         ):
-            info = _read(file, problems)
-            if info is None:
+            if (info := _read(file, problems)) is None:
                 continue
             project = text_of(info, "projectID") or file.parent.name
             if project not in worktrees:
@@ -74,8 +73,7 @@ class Tree:
             value = _read(file, [])
             messages.append((millis_of(value or {}, "time", "created") or 0, file.stem, file))
         for created, id_, file in sorted(messages):
-            data = _bytes(file, problems)
-            if data is not None:
+            if (data := _bytes(file, problems)) is not None:
                 yield RawMessage(id_, created, data, self._parts(session, id_, problems))
 
     def times(self, session: str) -> list[int]:
@@ -85,8 +83,7 @@ class Tree:
     def _parts(self, session: str, message: str, problems: list[str]) -> Iterator[RawPart]:
         folder = self._root / "part" / (f"{session}/{message}" if self._old else message)
         for file in sorted(folder.glob("*.json")):
-            data = _bytes(file, problems)
-            if data is not None:
+            if (data := _bytes(file, problems)) is not None:
                 yield file.stem, data
 
     def _listed(self, file: Path, info: Json, worktree: str) -> Listed:

@@ -84,14 +84,12 @@ class Codex(FileClient):
             if _NO_ZSTD not in problems:
                 problems.append(_NO_ZSTD)
             return None
-        lines = list(_until_metadata(file, problems))
-        if not lines:
+        if not (lines := list(_until_metadata(file, problems))):
             return None
         last = lines[-1]
         meta = (object_of(last, "payload") or last) if _is_metadata(last) else {}
         ids = (text_of(meta, "id"), _rollout_of(file, 0))
-        id_ = next(filter(None, map(id_in, ids)), "")
-        if not id_:
+        if not (id_ := next(filter(None, map(id_in, ids)), "")):
             return None
         if (mode := text_of(meta, "history_mode")) not in ("", "legacy", "paginated"):
             problems.append(f"{self.title}: unknown history_mode {mode!r}, parts may be missing")

@@ -149,8 +149,7 @@ class Gemini(FileClient):
             if kind not in ("info", "error", "warning"):  # the client's own messages
                 unknown.add(f"messages of type {kind!r}")
             return None
-        parts = _parts_of(message, include)
-        if not parts:
+        if not (parts := _parts_of(message, include)):
             return None
         speaker: Speaker = "user" if kind == "user" else "assistant"
         if any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in parts):

@@ -194,8 +194,7 @@ class SessionSource:
             stamp, text = self.archive.read(ref.path)
             text, found = redact(text)  # the rules may be newer than the copy
             return self._document(ref._replace(stamp=stamp), text, found, [])
-        listed = self._of_client(ref.path)
-        if listed is None:
+        if (listed := self._of_client(ref.path)) is None:
             raise NotFoundError(f"{ref.path} is gone", "run: vault-index sync")
         seen = self._ref(listed)
         problems = list[str]()
