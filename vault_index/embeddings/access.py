@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from vault_index.config.schema import EmbeddingConfig
-from vault_index.errors import ConfigError, EmbedderRefused
+from vault_index.errors import ConfigError, EmbedderRefused, VaultIndexError
 
 KNOWN_DIMENSIONS = {
     "text-embedding-3-small": 1536,
@@ -81,7 +81,7 @@ def find_key(config: EmbeddingConfig, environ: Mapping[str, str] = os.environ) -
     if not key and config.api_key_env:
         key = environ.get(config.api_key_env, "").strip()
     if not key and config.api_key_command:
-        key = _run_key_command(config.api_key_command)
+        key = output_of(config.api_key_command, "embedding.api_key_command", EmbedderRefused)
     if not key:
         if is_openai(config):
             name = config.api_key_env or "OPENAI_API_KEY"
@@ -125,8 +125,8 @@ def _is_loopback(host: str) -> bool:
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback or address.is_unspecified
 
 
-def _run_key_command(command: str) -> str:
-    """Return the output of the command. Messages never quote it, because it may hold the key."""
+def output_of(command: str, setting: str, error_type: type[VaultIndexError]) -> str:
+    """Return the output of the command in a setting; messages never quote it: it may be a key."""
     try:
         done = subprocess.run(
             shlex.split(command),
@@ -145,7 +145,7 @@ def _run_key_command(command: str) -> str:
         reason = error.strerror or type(error).__name__
     except (ValueError, IndexError):  # unbalanced quotes, only spaces, invalid UTF-8
         reason = "the command or its output is invalid"
-    raise EmbedderRefused(
-        f"embedding.api_key_command failed: {reason}",
-        "run the command in a shell; it must print only the key",
+    raise error_type(
+        f"{setting} failed: {reason}",
+        "run the command in a shell; it must print only the key or password",
     )

@@ -2,16 +2,13 @@
 
 import configparser
 import os
-import shlex
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from vault_index.config.schema import PoolConfig
+from vault_index.embeddings.access import output_of
 from vault_index.errors import ConfigError, NotSetUpError, PoolError
 
-_COMMAND_SECONDS = 30.0
-_CONNECT_SECONDS = "10"
 _LOST_MS = "30000"
 """Milliseconds without an answer after which a connection counts as lost."""
 
@@ -43,7 +40,7 @@ def connection_options(
         if "sslrootcert" not in known and "PGSSLROOTCERT" not in environ and not own.exists():
             options["sslrootcert"] = "system"
     if config.password_command:
-        options["password"] = _password(config.password_command)
+        options["password"] = output_of(config.password_command, "pool.password_command", PoolError)
     limits = {"connect_timeout": _CONNECT_SECONDS, "tcp_user_timeout": _LOST_MS}
     return {**limits, "application_name": "vault-index", **options}
 
@@ -95,22 +92,3 @@ def _is_local(host: str) -> bool:
         not one or one[0] in "/@" or one in ("localhost", "::1") or one.startswith("127.")
         for one in host.split(",")
     )
-
-
-def _password(command: str) -> str:
-    """Return the output of the command. Messages never quote it."""
-    try:
-        done = subprocess.run(
-            shlex.split(command),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_COMMAND_SECONDS,
-            check=True,
-        )
-        return done.stdout.decode().strip()
-    except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
-        raise PoolError(
-            f"pool.password_command failed: {type(error).__name__}",
-            "run the command in a shell; it must print only the password",
-        ) from error
