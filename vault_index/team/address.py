@@ -9,6 +9,7 @@ from vault_index.config.schema import PoolConfig
 from vault_index.embeddings.access import output_of
 from vault_index.errors import ConfigError, NotSetUpError, PoolError
 
+_CONNECT_SECONDS = "10"
 _LOST_MS = "30000"
 """Milliseconds without an answer after which a connection counts as lost."""
 
