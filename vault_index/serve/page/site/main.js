@@ -42,7 +42,8 @@ function App({ about }) {
   useEffect(() => {
     let current = true;
     const shown = (module) => {
-      if (!current) return;
+      // Whoever went on meanwhile is shown that place, and nothing in between: it would lose where they were.
+      if (!current || here().name !== place.name) return;
       setFault(null);
       setView(module);
       document.title = `${module.title || "vault-index"} · vault-index`;
