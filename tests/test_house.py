@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 23_930
+STATEMENTS = 25_560
 """Executable ones: without docstrings and imports."""
-MODULES = 252
-TEST_LINES = 38_500
+MODULES = 276
+TEST_LINES = 40_300
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""
