@@ -89,6 +89,7 @@ const MARKS = [
   /(!?\[\[(?:[^[\]|\n]*\|)?)[^[\]|\n]+(\]\])/g,
   /(!?\[)[^[\]\n]*(\]\([^()\s]*\))/g,
   /(?<!\S)((?:#{2,6}|>) (?:\[![\w-]+\][+-]? )?)()/g,
+  /(?<=\S)( \^[\w-]+)()(?=\n|$)/g,
 ];
 
 /** The snippet without these marks, its words marked, and what stands around the answer a little fainter. */
