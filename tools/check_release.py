@@ -27,6 +27,7 @@ from build_mcpb import build as build_bundle
 from release_rules import commit_time, differences, formula, refusals
 
 ROOT = Path(__file__).resolve().parent.parent
+_LOOKS = 300
 UV = Path(shutil.which("uv") or ROOT / ".venv-uv/bin/uv")
 DATA = (
     ".onnx",
@@ -222,7 +223,11 @@ def _try_bundle(bundle: Path, place: Path) -> None:
             _ask_bundle(server)
     finally:
         with suppress(OSError, ValueError):  # the daemon outlives its client
-            os.kill(int((place / "bundled/daemon.lock").read_text("utf-8")), signal.SIGTERM)
+            daemon = int((place / "bundled/daemon.lock").read_text("utf-8"))
+            os.kill(daemon, signal.SIGTERM)
+            for _ in range(_LOOKS):  # until it has ended, because it may still write files
+                os.kill(daemon, 0)
+                time.sleep(0.1)
     print("fine:", bundle.name)
 
 

@@ -33,7 +33,7 @@ _TRUTH = {
 _ADDRESS = re.compile(r"(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})", re.ASCII)
 _INBOX = "inbox"
 """The folder of captured memories inside the memory folder."""
-_PASSWORD = re.compile(r"^\w+://[^/?]*:[^/?]*@|\bpassword\s*=")
+_PASSWORD = re.compile(r"^\w+://[^/?:]*:[^/?@]*@|\bpassword\s*=")
 _DURATION = re.compile(r"[1-9]\d{0,3} (?:day|week|month|year)s?")
 
 

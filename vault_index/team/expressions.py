@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from vault_index.team.words import quoted, tokenizer
 
-_TOKEN = re.compile(r'"((?:[^"]|"")*)"(\s*\*)?|\b(AND|OR|NOT)\b|([()])')
+_TOKEN = re.compile(r'((?:"[^"]*")+)(\s*\*)?|\b(AND|OR|NOT)\b|([()])')
 _SIGNS = {"AND": "&", "OR": "|", "NOT": "&!"}
 
 
@@ -40,7 +40,7 @@ def read_expression(match: str) -> Expression:
             if operator or bracket:
                 yield _SIGNS[operator] if operator else bracket
                 continue
-            phrase = Phrase(tuple(tokenizer().stems(text.replace('""', '"'))), bool(star))
+            phrase = Phrase(tuple(tokenizer().stems(text[1:-1].replace('""', '"'))), bool(star))
             if phrase.stems:
                 phrases[phrase] = None
                 yield f"({phrase})"
