@@ -13,6 +13,8 @@ mkShell {
       hypothesis
       import-linter
       mypy
+      prompt-toolkit
+      psycopg
       pytest
       pytest-xdist
       types-pyyaml

@@ -12,7 +12,7 @@ let
   # What nixpkgs was seen to have; a new dependency is looked up there before it is added here.
   names = [
     "apsw" "google-re2" "markdown-it-py" "mcp" "numpy" "onnxruntime" "openai" "pytestCheckHook" "python-frontmatter" "pyyaml" "rapidfuzz"
-    "rich" "shtab" "sqlite-vec" "tenacity" "tiktoken" "tomlkit" "watchdog" "hatchling" "hypothesis" "import-linter" "mypy" "pytest" "pytest-xdist"
+    "rich" "shtab" "sqlite-vec" "tenacity" "tiktoken" "tomlkit" "watchdog" "hatchling" "hypothesis" "import-linter" "mypy" "prompt-toolkit" "psycopg" "pytest" "pytest-xdist"
     "types-pyyaml"
   ];
   packagesOf = system: rec {
