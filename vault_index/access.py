@@ -49,8 +49,8 @@ class Tokens:
     is valid, and the file is not overwritten.
     """
 
-    elsewhere = False
-    """Whether the tokens are not in the file."""
+    is_remote = False
+    """Whether a database has the tokens instead of the file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

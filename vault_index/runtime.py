@@ -101,6 +101,7 @@ class Runtime:
         self._parts = {}
         self.pool.sources = self.by_name.keys()
         self.embedders = Embedders(config.embedding)
+        self._hinted: set[str] = set()
         self._write: WriteSide | None = None
 
     @property
@@ -329,6 +330,7 @@ class Runtime:
             ),
             self.config.ranking,
             partial(self.pending, connections.reader) if self.hides else None,
+            self._hinted,
         )
 
 

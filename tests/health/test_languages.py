@@ -50,10 +50,7 @@ def test_init_gives_no_advice_for_english_or_few_notes(
     assert ("not English" in init(tmp_path, capsys, german, notes)) == told
 
 
-def test_search_advises_another_model_once_for_a_query_that_the_model_cannot_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vault_index.query.search._told", [])
+def test_search_advises_another_model_once_for_a_query_that_the_model_cannot_read(tmp_path: Path) -> None:
     with indexed(tmp_path, {"backup.md": ENGLISH}, provider="local") as index:
         asked = ["Docker container", "Какая память у контейнера?", "Где контейнер?"]
         hints = [[one for one in index.search(query).hints if "embedding.model" in one] for query in asked]

@@ -49,7 +49,7 @@ def test_action_follows_the_side_that_changed(
 def test_mirror_exchanges_edits_and_deletions(team: tuple[Laptop, Laptop]) -> None:
     anna, ben = team
     ben.write(f"{PLACE}/deploy.md", MEMORY.replace("Tuesdays", "Fridays"))
-    ben.write(f"{PLACE}/work/new.md", "# New\n\nby ben")
+    ben.write(f"{PLACE}/trips/new.md", "# New\n\nby ben")
     assert ben.exchange().pushed == 2
     assert anna.exchange().pulled == 2
     assert "Fridays" in anna.read(f"{PLACE}/deploy.md")
@@ -59,7 +59,7 @@ def test_mirror_exchanges_edits_and_deletions(team: tuple[Laptop, Laptop]) -> No
     assert not (ben.vault / PLACE / "deploy.md").exists()
     assert "Fridays" in ben.read(f".trash/{PLACE}/deploy.md")
     assert not any((anna.exchange().pulled, anna.exchange().pushed, ben.exchange().pulled))
-    assert [row[1] for row in contents(anna.dsn)["document"]] == ["work/new.md"]
+    assert [row[1] for row in contents(anna.dsn)["document"]] == ["trips/new.md"]
 
 
 def test_mirror_conflict_keeps_both_versions_and_goes_to_review(team: tuple[Laptop, Laptop]) -> None:
@@ -127,9 +127,9 @@ def test_put_file_compares_and_swaps(pool_dsn: str) -> None:
 
 def test_export_writes_all_files(pool_dsn: str, tmp_path: Path) -> None:
     with connect(pool_dsn) as pool:
-        put_file(pool, "work/a.md", MEMORY, None, ChunkConfig())
+        put_file(pool, "trips/a.md", MEMORY, None, ChunkConfig())
         assert export(pool, str(tmp_path / "out")) == 1
-    assert (tmp_path / "out/work/a.md").read_text("utf-8") == MEMORY
+    assert (tmp_path / "out/trips/a.md").read_text("utf-8") == MEMORY
 
 
 @pytest.mark.parametrize("path", ["../a.md", "/a.md", ".obsidian/a.md", "a.txt", "a//b.md", "", "a\n.md", "C:a.md"])

@@ -275,16 +275,19 @@ class WriteSide:
         from vault_index.indexer.outbound import Outbound
         from vault_index.indexer.vectors import open_space
 
-        writer = self._open_writer()
-        spaces = read_spaces(writer)
-        lacking = [pending_of_documents(writer, space.id, places) for space in spaces]
-        if self._config.embedding.provider != "local" or (spaces and not any(lacking)):
+        if self._config.embedding.provider != "local":
             return
         try:
+            writer = self._open_writer()
+            pending = partial(pending_of_documents, writer, places=places)
+            lacking = {space.id: pending(space.id) for space in read_spaces(writer)}
+            if lacking and not any(lacking.values()):  # do not load the model for nothing
+                return
             embedder = self._embedder()
-            space = open_space(writer, embedder)
-            chunks = pending_of_documents(writer, space.id, places) if space else []
-            if embedder is None or space is None or len(chunks) > EMBEDDED_AT_ONCE:
+            if embedder is None or (space := open_space(writer, embedder)) is None:
+                return
+            chunks = lacking[space.id] if space.id in lacking else pending(space.id)
+            if len(chunks) > EMBEDDED_AT_ONCE:
                 return
             outbound = Outbound(embedder, self._state, self._now)
             for start in range(0, len(chunks), embedder.batch_texts):

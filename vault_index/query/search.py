@@ -69,8 +69,6 @@ _DAY = 86_400.0
 CURRENT = "current"
 """Stands for sessions that were active in `folders` in the last 10 minutes."""
 _CURRENT_SECONDS = 600.0
-_told: list[str] = []
-"""Hints that this process has given; a daemon gives them once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +108,7 @@ class Searcher:
     `embed_query` returns the vector of a text in a vector space, or raises. It gets the origins and
     the filters of the query, because they decide whether the text may leave the machine. `pending`
     counts chunks that wait for a vector, if the total count is not the right one for the caller.
+    `hinted` holds the names of hints that are given once.
     """
 
     def __init__(
@@ -120,6 +119,7 @@ class Searcher:
         embed_query: Callable[[SpaceRow, str, QueryOrigins, Filters], Vector],
         ranking: RankingConfig,
         pending: Callable[[], int] | None = None,
+        hinted: set[str] | None = None,
     ) -> None:
         self._reader = reader
         self._state = state
@@ -127,6 +127,7 @@ class Searcher:
         self._embed_query = embed_query
         self._ranking = ranking
         self._pending = pending
+        self._hinted = set() if hinted is None else hinted
 
     def search(self, text: str, options: SearchOptions) -> SearchResult:
         """Return the passages that answer `text`.
@@ -163,8 +164,8 @@ class Searcher:
         query = answer.query
         yield from also_searched(query)
         unread = query.terms and query.vector is None and not query.degraded
-        if unread and options.mode == "hybrid" and not _told:
-            _told.append("model")
+        if unread and options.mode == "hybrid" and "model" not in self._hinted:
+            self._hinted.add("model")
             yield (
                 "only the words were searched, because the embedding model does not read this"
                 f" language; run `{use_multilingual()}`"

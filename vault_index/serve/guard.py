@@ -207,7 +207,7 @@ class Guard:
 
     async def _look_up(self, secret: str, scope: Scope) -> Caller | None:
         """Return the caller with a token; a lost database of tokens keeps no other request."""
-        if not self._tokens.elsewhere:
+        if not self._tokens.is_remote:
             return self._find(secret, scope)
         return await asyncio.to_thread(self._find, secret, scope)
 

@@ -147,7 +147,7 @@ class _Lender(ReadPool):
 class PoolTokens(Tokens):
     """The tokens of the members, which are in the pool."""
 
-    elsewhere = True
+    is_remote = True
 
     def __init__(self, home: Home, connections: PoolConnections) -> None:
         super().__init__(home.tokens_file)

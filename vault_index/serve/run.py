@@ -207,7 +207,7 @@ def _refuse_open(host: str, settings: ServeConfig, tokens: Tokens) -> None:
             f"{host} is reachable from other machines, but connections to it are not encrypted",
             "set serve.certificate and serve.key, or serve.behind_proxy if a proxy terminates TLS",
         )
-    if not tokens.elsewhere and not any(
+    if not tokens.is_remote and not any(
         one.expires is None or one.expires > time.time() for one in tokens.all()
     ):
         raise ConfigError(

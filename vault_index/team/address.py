@@ -7,8 +7,10 @@ from pathlib import Path
 
 from vault_index.config.schema import PoolConfig
 from vault_index.embeddings.access import output_of
+from vault_index.embeddings.packages import install
 from vault_index.errors import ConfigError, NotSetUpError, PoolError
 
+_PACKAGES = "'psycopg[binary,pool]>=3.2,<4'"
 _CONNECT_SECONDS = "10"
 _LOST_MS = "30000"
 """Milliseconds without an answer after which a connection counts as lost."""
@@ -65,7 +67,7 @@ def _parse(config: PoolConfig) -> dict[str, str]:
     except ImportError as error:
         raise NotSetUpError(
             "the packages for a pool are not installed",
-            "install vault-indexer[team], such as: pip install 'vault-indexer[team]'",
+            f"install them: {install(_PACKAGES)}",
         ) from error
     try:
         return {key: str(value) for key, value in conninfo_to_dict(config.dsn).items()}

@@ -35,8 +35,7 @@ _LONG_LINE = 240  # characters
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 SNIPPET_CHARACTERS = 240
-"""Maximum characters of an answering line that is shown in full; 95 % of the judged lines are
-shorter."""
+"""About as many characters of a text are shown."""
 
 Stems = Callable[[Collection[str]], Mapping[str, str]]
 Matches = Mapping[int, float]
