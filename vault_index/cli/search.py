@@ -93,15 +93,17 @@ _EXCLUDE_SESSION = argument(
 )
 def run_search(options: Options, args: dict[str, Any]) -> None:
     """Search, and print a remark if the query only excludes words."""
-    query = " ".join(args.get("query", ()))
-    if args.pop("interactive", False):
+    query = " ".join(args.pop("query", ()))
+    interactive = args.pop("interactive", False)
+    params = _with_caller(args, "exclude_session")
+    if interactive:
         from vault_index.cli import picker  # slow to import
 
-        picker.search(options, {key: args[key] for key in args if key != "query"}, query)
+        picker.search(options, params, query)
         return
     if not query:
         raise UsageError("a query is missing", "give words to search, or search while you type: -i")
-    ask(options, "search", {**_with_caller(args, "exclude_session"), "query": query})
+    ask(options, "search", {**params, "query": query})
     if query.strip() and all(word.startswith("-") for word in query.split()):
         remark(
             options,
