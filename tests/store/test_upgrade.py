@@ -1,5 +1,7 @@
 """Databases of older schemas: index and cache are rebuilt, the state keeps its rows."""
 
+import re
+import tarfile
 from contextlib import closing
 from pathlib import Path
 
@@ -7,11 +9,12 @@ import apsw
 import pytest
 
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows
-from vault_index.errors import IndexTooOldError, NotSetUpError
+from vault_index.errors import IndexTooNewError, IndexTooOldError, NotSetUpError
 from vault_index.store import connection as opening
 from vault_index.store.revisions import Revisions
 from vault_index.store.state import State
 
+HOMES = sorted((Path(__file__).parents[2] / "fixtures/homes").glob("*.tar.xz"))
 NOTES = {"a.md": "# Apple\n\nCrunchy, see [[b]].\n", "b.md": "# Banana\n\nYellow and soft.\n"}
 
 
@@ -98,3 +101,35 @@ def test_state_with_versions_and_a_journal_becomes_one_log(tmp_path: Path) -> No
     assert left == [
         ("keep", []), ("delete", [(b"C", b"")]), ("update", [(b"A", b"B")]), ("add", [(b"", b"A")]),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("recorded", HOMES, ids=lambda path: path.name)
+def test_home_of_an_earlier_version_loses_nothing(recorded: Path, tmp_path: Path) -> None:
+    with tarfile.open(recorded) as archive:
+        archive.extractall(tmp_path, filter="tar")
+    config = tmp_path / "home/config.toml"
+    vault = tmp_path / "vault"
+    config.write_text(re.sub(r"(?m)^path = .*", f'path = "{vault}"', config.read_text("utf-8")), "utf-8")
+    with opened(tmp_path) as index:
+        assert index.sync().embedded == 0
+        assert [one.code for one in index.doctor().problems] == ["source_vanished"], index.doctor().problems
+        assert paths_found(index, "pump water")[0] == "cellar.md"
+        assert paths_found(index, "slow linker", kind="session") == [f"shop/{'1' * 8}-1111-4111-8111-{'1' * 12}.md"]
+        assert paths_found(index, "wallpaper", kind="session", mode="text") == []
+        (memory,) = paths_found(index, "prices in cents", kind="memory")
+        assert [one.action for one in index.history(memory).results] == ["update", "add"]
+        texts = [(vault / index.undo().results[0].path).read_text("utf-8") for _ in range(2)]
+        assert ["serviced in May" in texts[0], "without a currency" in texts[1]] == [True, False]
+        with closing(State(index.home.state_db)) as state:
+            assert [count for count, _ in state.usage().values()] == [1]
+
+
+def test_state_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    with indexed(tmp_path, NOTES) as index:
+        path = index.home.state_db
+    set_version(path, 999)
+    before = path.read_bytes()
+    with opened(tmp_path) as index, pytest.raises(IndexTooNewError, match="newer vault-index") as caught:
+        index.sync()
+    assert "upgrade vault-index" in caught.value.hint
+    assert path.read_bytes() == before
