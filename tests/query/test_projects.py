@@ -51,6 +51,34 @@ def test_project_of_a_linked_worktree_is_the_main_one(tmp_path: Path) -> None:
     assert project_of(str(false)).names[0] == "other"
 
 
+def test_project_of_clones_has_the_name_of_their_origin(tmp_path: Path) -> None:
+    urls = {
+        "api": "https://u:secret@GitHub.com:443/acme/backend.git",
+        "copy": "../api",
+        "dot/.bare": "git@github.com:acme/backend",
+        "other": "git@github.com:acme/other.git",
+    }
+    for name, url in urls.items():
+        git = tmp_path / name / ("" if name.endswith(".bare") else ".git")
+        git.mkdir(parents=True)
+        (git / "HEAD").touch()
+        (git / "config").write_text(f'[core]\n\tbare = false\n[remote "origin"]\n\n\tfetch = x\n\turl = {url}\n')
+    (tmp_path / "dot/main").mkdir()
+    record = tmp_path / "dot/.bare/worktrees/main"
+    record.mkdir(parents=True)
+    (record / "gitdir").write_text("../../../main/.git\n")
+    (record / "commondir").write_text("../..\n")
+    (tmp_path / "dot/main/.git").write_text("gitdir: ../.bare/worktrees/main\n")
+    visited = [str(tmp_path / one) for one in ("api/src", "copy", "dot/main", "other", "gone")]
+    for clone, name in (("api", "api"), ("copy", "copy"), ("dot/main", "dot")):
+        project = project_of(str(tmp_path / clone), visited)
+        assert project.names[:2] == ("backend", name)
+        assert set(project.tags) == {f"project/{one}" for one in ("backend", "api", "copy", "dot")}
+        expected = {str(tmp_path / one) for one in ("api", "copy", "dot")}
+        assert expected <= set(project.folders)
+        assert str(tmp_path / "other") not in project.folders
+
+
 def test_project_of_a_folder_ignores_a_home_kept_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()

@@ -53,7 +53,8 @@ class Memories:
         keep the index locked.
         """
         fields = options.memory_fields(
-            type=type, title=title, subtitle=subtitle, digest=digest, tags=tags, project=project,
+            self._runtime, type=type, title=title, subtitle=subtitle, digest=digest, tags=tags,
+            project=project,
             entered_by=entered_by, by=by, expires=expires, valid_until=valid_until,
             confidence=confidence, facts=facts, concepts=concepts, files_read=files_read,
             files_modified=files_modified, bead_id=bead_id, bead=bead, supersedes=supersedes,
@@ -83,7 +84,8 @@ class Memories:
         ConflictError if the file changed meanwhile.
         """
         fields = options.memory_fields(
-            type=type, title=title, subtitle=subtitle, digest=digest, tags=tags, project=project,
+            self._runtime, type=type, title=title, subtitle=subtitle, digest=digest, tags=tags,
+            project=project,
             entered_by=entered_by, by=by, expires=expires, valid_until=valid_until,
             confidence=confidence, facts=facts, concepts=concepts, files_read=files_read,
             files_modified=files_modified, bead_id=bead_id, bead=bead, supersedes=supersedes,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_index.disk import real_path
-from vault_index.errors import NotInSourceError, UsageError
+from vault_index.errors import NotInSourceError, NotSetUpError, UsageError
 from vault_index.fields import FILTERS, Declared, Filters
 from vault_index.models import Origin
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:  # `list` must not import the search modules
     from vault_index.query.recall import RecallOptions
     from vault_index.query.search import SearchOptions
     from vault_index.runtime import Runtime
+    from vault_index.store.documents import Project
     from vault_index.store.sessions import Wanted
 
 Names = str | Sequence[str] | None
@@ -161,7 +163,7 @@ def sessions_wanted(
     Raises UsageError.
     """
     from vault_index.query.language.filters import parse_day, parse_time
-    from vault_index.query.projects import is_folder, project_of
+    from vault_index.query.projects import is_folder
     from vault_index.store.sessions import Wanted
 
     projects = whole(project)
@@ -177,7 +179,10 @@ def sessions_wanted(
         ),
         clients=names(client),
         folders=tuple(
-            folder for one in projects if is_folder(one) for folder in project_of(one).folders
+            folder
+            for one in projects
+            if is_folder(one)
+            for folder in _project_in(runtime, one).folders
         ),
         since=parse_time(since) if since else None,
         until=end,
@@ -229,7 +234,6 @@ def recall_options(
     from secrets import token_hex
 
     from vault_index.markdown.recalled import is_token
-    from vault_index.query.projects import project_of
     from vault_index.query.recall import RecallOptions
 
     sessions = names(session)
@@ -237,7 +241,7 @@ def recall_options(
         raise UsageError(f"invalid token: {token!r}", "give 4 to 64 hexadecimal digits (0-9, a-f)")
     return RecallOptions(
         query=public(query or ""),
-        project=project_of(project) if project else None,
+        project=_project_in(runtime, project) if project else None,
         budget=at_least(1, "budget", budget, runtime.config.recall.budget),
         token=token or token_hex(8),
         sources=runtime.source_names(names(source)),
@@ -245,6 +249,18 @@ def recall_options(
         origins=partial(query_origins, runtime.scope, directory, sessions, project),
         **_calling_sessions(sessions, directory),
     )
+
+
+def _project_in(runtime: Runtime, named: str) -> Project:
+    """Return the project of a name, or of a folder and its clones in which sessions ran."""
+    from vault_index.query.projects import is_folder, project_of
+    from vault_index.store.documents import session_folders
+
+    visited: list[str] = []
+    if is_folder(named):
+        with suppress(NotSetUpError), runtime.pool.lend() as connections:
+            visited = session_folders(connections.reader)
+    return project_of(named, visited)
 
 
 def _calling_sessions(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
@@ -288,15 +304,15 @@ def query_origins(
     return (Origin(scope.projects), *typed_in(directory, sessions, project))
 
 
-def memory_fields(**fields: Any) -> dict[str, Any]:
+def memory_fields(runtime: Runtime, **fields: Any) -> dict[str, Any]:
     """Return the memory fields that `add` and `update` were given.
 
     If `project` is a folder, the field is the name of its project.
     """
     if folder := folder_given(fields["project"]):
-        from vault_index.query.projects import project_of
+        from vault_index.query.projects import name_for_memory
 
-        fields["project"] = project_of(folder).names[0]
+        fields["project"] = name_for_memory(folder, runtime.config)
     return fields
 
 

@@ -30,6 +30,11 @@ _MOST_OUTPUT = 64 << 20
 _GIT = ("/bin/sh", "-c", 'ulimit -d 524288; exec git "$@" </dev/null 2>/dev/null', "git")
 """Runs git with at most 512 MiB of memory, because a tree may expand exponentially."""
 _WORKTREE = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(\S.*)", re.MULTILINE)
+_ORIGIN = re.compile(
+    r'^\[remote "origin"\]\n(?:[^\[\n].*\n|\n)*?[ \t]*url[ \t]*=[ \t]*(\S+)', re.MULTILINE
+)
+_MOST_HOPS = 4
+"""How many local clones of local clones are followed to their origin."""
 
 
 class Commit(NamedTuple):
@@ -98,7 +103,7 @@ def worktree_of(path: str) -> str:
 
 def linked_worktrees(root: str) -> list[str]:
     """Return the existing folders that `git worktree add` made from this repository."""
-    records = os.path.join(root, ".git", "worktrees")
+    records = os.path.join(_git_folder(root), "worktrees")
     folders = []
     with suppress(OSError):
         folders = [
@@ -107,18 +112,55 @@ def linked_worktrees(root: str) -> list[str]:
     return [folder for folder in folders if folder and _main_worktree(folder) == root]
 
 
+def repository_of(root: str, hops: int = _MOST_HOPS) -> str:
+    """Return what a main worktree and its clones have in common.
+
+    This is the URL of the remote `origin` as `host/path`. A clone of a local folder has that of
+    this folder; without such a remote, it is the folder itself.
+    """
+    found = _ORIGIN.search(_text(Path(_git_folder(root)), "config") + "\n") if hops else None
+    if found is None:
+        return os.path.realpath(root)
+    url = found[1].removeprefix("file://").rstrip("/")
+    if url.startswith(("/", ".", "~")):
+        place = os.path.realpath(os.path.join(root, os.path.expanduser(url)))
+        return repository_of(worktree_of(place), hops - 1)
+    address = url.rpartition("://")[2].rpartition("@")[2].removesuffix(".git")
+    return re.sub(r"^([^/:]+)(:\d+(?=/))?[:/]+", r"\1/", address).lower()
+
+
+def names_of(root: str) -> tuple[str, ...]:
+    """Return the names of the project in a main worktree: by its origin, and by its folder."""
+    repository = repository_of(root)
+    places = (root,) if repository == os.path.realpath(root) else (repository, root)
+    names = (os.path.basename(one).removesuffix(".git") for one in places)
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def _git_folder(root: str) -> str:
+    """Return the git directory of a main worktree, or of a bare repository with worktrees."""
+    named = _text(Path(root), ".git").removeprefix("gitdir:").strip() or ".git"
+    places = (os.path.join(root, named), os.path.join(root, ".bare"), root)
+    return next((one for one in places[1:] if os.path.isfile(f"{one}/HEAD")), places[0])
+
+
 def _main_worktree(tree: str) -> str:
     """Return the main worktree of a linked worktree; another tree is its own.
 
-    Both must refer to each other, so that only git's own links count.
+    Both must refer to each other, so that only git's own links count. Of a bare repository, it is
+    the folder of `.bare`, or else the repository itself.
     """
-    record = os.path.join(tree, _text(Path(tree), ".git").removeprefix("gitdir: "))
-    place = os.path.realpath(record).split("/")
-    linked = place[-3:-1] == [".git", "worktrees"]
-    back = os.path.dirname(os.path.join(record, _text(Path(record), "gitdir"))) if linked else ""
-    return (
-        "/".join(place[:-3]) if back and os.path.realpath(back) == os.path.realpath(tree) else tree
+    record = os.path.realpath(
+        os.path.join(tree, _text(Path(tree), ".git").removeprefix("gitdir:").strip())
     )
+    common = os.path.realpath(
+        os.path.join(record, _text(Path(record), "commondir") or os.path.join("..", ".."))
+    )
+    back = os.path.join(record, os.path.dirname(_text(Path(record), "gitdir")))
+    linked = os.path.dirname(record) == os.path.join(common, "worktrees")
+    if not linked or os.path.realpath(back) != os.path.realpath(tree):
+        return tree
+    return os.path.dirname(common) if os.path.basename(common).startswith(".") else common
 
 
 class GitDates:

@@ -363,6 +363,12 @@ def sessions_of(db: Statements, project: Project, sources: Sequence[str], limit:
     return [document_id for (document_id,) in rows]
 
 
+def session_folders(db: Statements) -> list[str]:
+    """Return the folders in which sessions ran."""
+    sql = "SELECT DISTINCT json_extract(frontmatter, '$.directory') FROM document"
+    return [str(one) for (one,) in db.execute(f"{sql} WHERE kind = 'session'") if one]
+
+
 def sessions_written_in(
     db: Statements, folders: Sequence[str], since: float
 ) -> list[StoredDocument]:

@@ -10,6 +10,8 @@ from tests.sources.sessions.fake import Fake, home_at, opened, pretend, write
 from vault_index.config import Home, load_config
 from vault_index.config.edit import set_value
 from vault_index.models import Origin
+from vault_index.query.projects import name_for_memory
+from vault_index.sources.sessions.model import Session
 from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.sessions.source import SessionSource
 
@@ -106,6 +108,28 @@ def test_privacy_follows_the_settings_of_the_client_of_the_session(
         set_value(home, f"sessions.{name}.local_only", value)
     privacy = PrivateScope(load_config(home))
     assert [privacy.keeps(origin) for origin, _ in origins] == [kept for _, kept in origins]
+
+
+@pytest.mark.parametrize("pattern", ["secret", "work/secret", "work"])
+def test_privacy_of_a_project_holds_in_its_worktrees_and_clones(home: Home, tmp_path: Path, pattern: str) -> None:
+    main, clone, linked = tmp_path / "work/secret", tmp_path / "clone", tmp_path / "linked"
+    record = main / ".git/worktrees/linked"
+    for folder in (record, clone / ".git", linked, tmp_path / "other"):
+        folder.mkdir(parents=True)
+    for folder in (main, clone):
+        (folder / ".git/config").write_text('[remote "origin"]\nurl = git@example.org:acme/secret.git\n')
+    (linked / ".git").write_text(f"gitdir: {record}\n")
+    (record / "gitdir").write_text(f"{linked}/.git\n")
+    limit = pattern if pattern == "secret" else str(tmp_path / pattern)
+    set_value(home, "sessions.codex.local_only", limit)
+    config = load_config(home)
+    privacy, source = PrivateScope(config), SessionSource(config, "codex")
+    for folder in (main, clone, linked, tmp_path / "other"):
+        private = folder.name != "other"
+        assert privacy.keeps(Origin(folders=(str(folder),))) is private
+        assert source.keeps(Session("s", "", str(folder), "", "", "", 0, 0)) is private
+    assert privacy.keeps(Origin(("secret",)))
+    assert name_for_memory(str(clone), config) == "secret"
 
 
 def test_mirror_writes_all_clients_into_one_folder(home: Home, talks: Path, client: Client) -> None:

@@ -13,7 +13,7 @@ from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, as_planned, writing
 from vault_index.models import Origin
-from vault_index.query.projects import project_of
+from vault_index.query.projects import name_for_memory, project_of
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
 from vault_index.secrets.find import drop_private
@@ -46,7 +46,8 @@ def capture_memories(
     if not found:
         return MemoryOutcomes(())
     given_project = project_of(project or "")
-    origin = {"entered_by": entered_by, "project": given_project.names[0] or None}
+    name = name_for_memory(project or "", runtime.config)
+    origin = {"entered_by": entered_by, "project": name or None}
     done, failed = [], []
     with writing(
         runtime, "capture", sources, now, who=entered_by, dry_run=dry_run, typed_in=typed_in

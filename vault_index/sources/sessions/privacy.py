@@ -9,7 +9,13 @@ from vault_index.errors import VaultIndexError
 from vault_index.models import Origin
 from vault_index.sources.git import worktree_of
 from vault_index.sources.sessions.archive import has_unknown_folder
-from vault_index.sources.sessions.projects import Projects, forms_of, is_place, with_targets
+from vault_index.sources.sessions.projects import (
+    Projects,
+    all_forms_of,
+    forms_of,
+    is_place,
+    with_targets,
+)
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
 
@@ -93,7 +99,7 @@ class PrivateScope:
             or any(map(self._in_private_folder, folders))
         ):
             return True
-        placed = {form for place in places for form in forms_of(place)}
+        placed = {form for place in places for form in all_forms_of(place, place)}
         names = {name for name in origin.projects if forms_of(name).isdisjoint(placed)}
         return any(map(self._projects.may_cover, names)) or self._is_of_private_session(names)
 
@@ -115,7 +121,7 @@ class PrivateScope:
         """Return whether a private session belongs to a project of one of these names."""
         forms = {form for name in names for form in forms_of(name)}
         return any(
-            forms & forms_of(session.project) and client.keeps(session)
+            forms & all_forms_of(session.project, session.directory) and client.keeps(session)
             for client in self.clients.values()
             if forms and client.config.local_only
             for session in client.sessions()
