@@ -103,7 +103,7 @@ def test_docs_explain_every_problem_code() -> None:
 
 def _problem_codes() -> set[str]:
     """Codes of problems and faults in the code, and of errors that `status` turns into problems."""
-    codes = {"embedder", "index_corrupt", "index_too_new", "not_set_up", "opencode_schema", "failed", *_HINTS}
+    codes = {"embedder", "index_corrupt", "index_too_new", "not_set_up", "client_schema", "failed", *_HINTS}
     for path in (ROOT / "vault_index").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Problem", "Fault"):

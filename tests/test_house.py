@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 25_626
+STATEMENTS = 25_669
 """Executable ones: without docstrings and imports."""
-MODULES = 276
-TEST_LINES = 40_352
+MODULES = 277
+TEST_LINES = 40_353
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

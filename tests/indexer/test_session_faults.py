@@ -21,7 +21,7 @@ def found(index: VaultIndex, word: str) -> list[str]:
 def test_sync_names_a_locked_database_and_reads_the_others(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mirror: str
 ) -> None:
-    monkeypatch.setattr("vault_index.sources.opencode.database._BUSY_MS", 1)
+    monkeypatch.setattr("vault_index.sources.sessions.client_database._BUSY_MS", 1)
     client.begin("A heron at the lake")
     # In another process: ours would hold the database open and block the lock.
     open_index(tmp_path, mirror=mirror).close()

@@ -138,7 +138,7 @@ def test_sync_keeps_and_names_unreadable_sessions(client: Client, tmp_path: Path
         client.run("INSERT INTO migration VALUES ('20300101_all_is_new', 0)")
         client.run("ALTER TABLE part RENAME TO piece")
         assert "20300101_all_is_new" in sync().message
-        assert [found.code for found in index.status().problems] == ["opencode_schema"]
+        assert [found.code for found in index.status().problems] == ["client_schema"]
         client.run("ALTER TABLE piece RENAME TO part")
         assert index.sync().problems == ()
         (tmp_path / "opencode").rename(tmp_path / "unmounted")

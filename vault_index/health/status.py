@@ -80,8 +80,8 @@ _HINTS = {
     "unreadable": "check the permissions of the file",
     "placeholder": "open it once, or let the cloud program keep it on this machine",
     "session": "the rest is indexed; the client may have crashed while writing, or be too new",
-    "opencode_schema": (
-        "upgrade vault-index, or report it with the version of OpenCode; indexed data is kept"
+    "client_schema": (
+        "upgrade vault-index, or report it with the version of the client; indexed data is kept"
     ),
     "not_embedded": "keyword search finds it; it is sent again when the text or the model changes",
     "busy": "the next sync tries again",

@@ -5,9 +5,10 @@ import pytest
 
 from tests.sources.opencode.stores import Client, messages, one
 from vault_index.errors import BusyError, VaultIndexError
-from vault_index.sources.opencode.database import Database, UnknownSchemaError
+from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.entries import read_messages
 from vault_index.sources.sessions import client_database
+from vault_index.sources.sessions.client_database import UnknownSchemaError
 from vault_index.sources.sessions.model import Text
 
 
@@ -131,7 +132,7 @@ def test_database_names_and_skips_a_huge_value(client: Client) -> None:
 
 
 def test_database_that_is_locked_is_reported_as_busy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.sources.opencode.database._BUSY_MS", 1)
+    monkeypatch.setattr("vault_index.sources.sessions.client_database._BUSY_MS", 1)
     client.session()
     client.connection.pragma("locking_mode", "exclusive")
     client.user("mine alone")

@@ -151,9 +151,9 @@ def test_opencode_unknown_layout_is_reported_and_keeps_documents(client: Client)
     old.close()
     assert [ref.path for ref in scan.refs] == ["api/ses_a.md"]
     (problem,) = scan.problems
-    assert problem.code == "opencode_schema"
+    assert problem.code == "client_schema"
     assert "20300101_v3" in problem.message
-    assert [fault.code for fault in scan.faults] == ["opencode_schema"]
+    assert [fault.code for fault in scan.faults] == ["client_schema"]
     assert not scan.knows("api/ses_from_there.md")
 
 

@@ -1,19 +1,17 @@
 """Read OpenCode's database while OpenCode may write to it.
 
 Access is read-only, limited, and restricted to the tables named here, because the file also holds
-account tokens. The file is never copied or opened as immutable, because recent data (at first all
-data) are in its `-wal` file.
+account tokens.
 """
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from vault_index.errors import BusyError, VaultIndexError
 from vault_index.sources.opencode.entries import (
     Held,
     RawMessage,
@@ -22,60 +20,43 @@ from vault_index.sources.opencode.entries import (
     read_revert,
     stamp_of,
 )
-from vault_index.sources.sessions.client_database import LARGEST_VALUE, ClientDatabase
+from vault_index.sources.sessions.client_database import (
+    LARGEST_VALUE,
+    DamagedError,
+    SessionDatabase,
+    blob_of,
+    bounded,
+    decoded,
+)
 from vault_index.sources.sessions.json_access import read_object
 from vault_index.sources.sessions.model import Listed, Session
 
-_BUSY_MS = 2000
 _LIVELY = 100
 """Number of recent sessions to check each time for changed parts: compaction edits old messages.
 
 Other sessions are checked once per connection, because OpenCode has no index for that column.
 """
-# Required columns; others differ between versions.
 _NEEDED = {
     "session": ("id", "title", "directory", "time_created", "time_updated"),
     "message": ("id", "session_id", "time_created", "time_updated", "data"),
     "part": ("id", "message_id", "session_id", "time_created", "data"),
 }
 _V2_NEEDED = ("id", "session_id", "type", "time_created", "time_updated", "data")
-_DATA = f"CASE WHEN octet_length(data) <= {LARGEST_VALUE} THEN CAST(data AS BLOB) END"
+_DATA = bounded("data")
 
 
-class UnknownSchemaError(VaultIndexError):
-    """The database lacks required tables or columns."""
+class Database(SessionDatabase):
+    """An open database."""
 
-    code = "opencode_schema"
-
-
-class _DamagedError(VaultIndexError):
-    """The database is permanently damaged; other errors may be temporary."""
-
-
-class Database:
-    """An open database. Raises UnknownSchemaError, BusyError, VaultIndexError if unreadable."""
+    title = "OpenCode"
+    needed = _NEEDED
+    optional = "migration", "project", "session_message"
+    version_sql = "SELECT id FROM migration ORDER BY id DESC LIMIT 1"
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._translated():
-            self._connection = ClientDatabase(path, _BUSY_MS)
-            try:
-                self._schema = -1
-                self._written: dict[str, int] = {}
-                """Time of the last write to a part, in ms, by session."""
-                self._check()
-            except BaseException:
-                self._connection.close()
-                raise
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
-    def data_version(self) -> int:
-        """Return a number that changes after each write by another process, for this connection."""
-        with self._translated():
-            return int(self._connection.pragma("data_version"))
+        super().__init__(path)
+        self._written: dict[str, int] = {}
+        """Time of the last write to a part, in ms, by session."""
 
     def sessions(self, problems: list[str], id_: str | None = None) -> list[Listed]:
         """Return all sessions, or one; add unreadable ones to `problems`."""
@@ -119,10 +100,6 @@ class Database:
                 found.append(Listed(session, stamp, number, first, Held(self, revert)))
         return found
 
-    def session(self, id_: str) -> Listed | None:
-        """Return one session, or None."""
-        return next(iter(self.sessions([], id_)), None)
-
     def times(self, session: str) -> list[int]:
         """Return the times of the messages in ms; a fork keeps those of its original."""
         sql = "SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created"
@@ -148,11 +125,11 @@ class Database:
                     yield RawMessage(
                         str(id_),
                         created if isinstance(created, int) else 0,
-                        _blob(data),
+                        blob_of(data),
                         parts,
                         kind,
                     )
-        except _DamagedError as error:
+        except DamagedError as error:
             problems.append(f"session {session}: {error.message}; the rest is missing")
 
     # --- inside -----------------------------------------------------------------------------------
@@ -179,8 +156,8 @@ class Database:
         try:
             with self._translated():
                 for id_, data in self._connection.execute(sql, (message,)):
-                    yield str(id_), _blob(data)
-        except _DamagedError as error:
+                    yield str(id_), blob_of(data)
+        except DamagedError as error:
             problems.append(f"message {message}: {error.message}; parts are missing")
 
     def _messages_sql(self) -> str:
@@ -197,11 +174,8 @@ class Database:
         return f"{own} UNION ALL {newer} ORDER BY 2, 1, 4"
 
     def _sessions_sql(self) -> str:
-        def text(name: str) -> str:  # as bytes, because it may be invalid UTF-8
-            value = f"session.{name}" if name in self._columns["session"] else "NULL"
-            return (
-                f"CASE WHEN octet_length({value}) <= {LARGEST_VALUE} THEN CAST({value} AS BLOB) END"
-            )
+        def text(name: str) -> str:
+            return bounded(f"session.{name}" if name in self._columns["session"] else "NULL")
 
         project = {"id", "worktree"} <= self._columns["project"] and "project_id" in self._columns[
             "session"
@@ -223,66 +197,6 @@ class Database:
 
     def _has_v2(self) -> bool:
         return set(_V2_NEEDED) <= self._columns["session_message"]
-
-    def _check(self) -> None:
-        """Read the names of the columns if the schema has changed. Raises UnknownSchemaError."""
-        schema = int(self._connection.pragma("schema_version"))
-        if schema == self._schema:
-            return
-        tables = (*_NEEDED, "project", "session_message", "migration")
-        self._columns = {
-            table: {str(row[1]) for row in self._connection.rows(f"PRAGMA table_info({table})")}
-            for table in tables
-        }
-        lacking = [
-            f"{table}.{name}"
-            for table, names in _NEEDED.items()
-            for name in names
-            if name not in self._columns[table]
-        ]
-        if lacking:
-            raise UnknownSchemaError(
-                f"{self._path} has an unknown schema ({self._version()}): no {', '.join(lacking)}",
-                "upgrade vault-index, or report a bug with OpenCode's version; the index is kept",
-            )
-        self._schema = schema
-
-    def _version(self) -> str:
-        """Return a description of the schema version: the last migration."""
-        if "id" in self._columns["migration"]:
-            rows = self._connection.rows("SELECT id FROM migration ORDER BY id DESC LIMIT 1")
-            if rows:
-                return f"its last migration is {rows[0][0]}"
-        return f"user_version {self._connection.pragma('user_version')}, no migration is recorded"
-
-    @contextmanager
-    def _snapshot(self) -> Iterator[None]:
-        """Run several queries on one snapshot; a read transaction does not block writers."""
-        self._connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._connection.execute("ROLLBACK")
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except (apsw.BusyError, apsw.LockedError) as error:
-            raise BusyError(
-                f"{self._path} is locked by OpenCode", "try again in a moment"
-            ) from error
-        except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
-            raise _DamagedError(
-                f"{self._path} is damaged ({error})",
-                "start OpenCode once, or recover the data with `sqlite3 FILE .recover`",
-            ) from error
-        except apsw.Error as error:
-            raise VaultIndexError(
-                f"{self._path} cannot be read ({error})",
-                "its folder must be readable, and writable if the `-shm` file is missing;"
-                " otherwise report a bug with OpenCode's version (the index is kept)",
-            ) from error
 
 
 _COUNT = (
@@ -315,20 +229,12 @@ def _session(row: tuple[Any, ...], problems: list[str]) -> tuple[Session, Revert
         return None
     session = Session(
         id=str(id_),
-        title=_text(title),
-        directory=_text(directory),
-        worktree=_text(worktree),
-        parent=_text(parent),
-        version=_text(version),
+        title=decoded(title),
+        directory=decoded(directory),
+        worktree=decoded(worktree),
+        parent=decoded(parent),
+        version=decoded(version),
         created=created,
         updated=updated,
     )
-    return session, read_revert(read_object(_blob(revert), "the revert", []) or {})
-
-
-def _text(data: Any) -> str:
-    return _blob(data).decode("utf-8", "replace")
-
-
-def _blob(data: Any) -> bytes:
-    return data if isinstance(data, bytes) else b""
+    return session, read_revert(read_object(blob_of(revert), "the revert", []) or {})
