@@ -2,5 +2,7 @@
 
 import os
 
-for variable in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+from vault_index.sources.sessions.clients import KNOWN
+
+for variable in {known.variable for known in KNOWN.values()} - {""}:
     os.environ[variable] = "/nonexistent"

@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from tests.seeds import TIMES
 from tests.sources.opencode.stores import Client
+from vault_index.sources.sessions.clients import KNOWN
 
 # Each suite with real clients runs only when its make target names the programs to use.
 _NAMED_BY = {
@@ -18,7 +19,7 @@ _NAMED_BY = {
 collect_ignore = [folder for folder, name in _NAMED_BY.items() if name not in os.environ]
 
 # Hide the agents of the user that runs the tests.
-for variable in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+for variable in {known.variable for known in KNOWN.values()} - {""}:
     os.environ[variable] = "/nonexistent"
 # A busy machine must not make a command answer without the daemon.
 os.environ.setdefault("VAULT_INDEX_GREETING_SECONDS", "300")

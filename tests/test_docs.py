@@ -13,7 +13,7 @@ import vault_index
 from tests.api.vaults import opened, write
 from vault_index.cli import main
 from vault_index.config import find_home, load_config
-from vault_index.config.schema import SECTIONS, Config, SourceConfig
+from vault_index.config.schema import CLIENTS, SECTIONS, Config, SourceConfig
 from vault_index.health.checks import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
 from vault_index.health.status import _HINTS
 
@@ -92,6 +92,14 @@ def test_readme_queries_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 _WORDS = re.compile(r"\"([^\"]*)\"|'([^']*)'|(\S+)")
+
+
+def test_page_and_docs_name_every_client() -> None:
+    names = (ROOT / "vault_index/serve/page/site/times.js").read_text("utf-8")
+    listed = (ROOT / "docs/sessions.md").read_text("utf-8")
+    for name, title in CLIENTS.items():
+        assert re.search(rf"\b{name}\"?: \"{title}\"", names)
+        assert f"| {title} | `{name}` |" in listed
 
 
 def test_docs_explain_every_problem_code() -> None:

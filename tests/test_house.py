@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 25_669
+STATEMENTS = 25_968
 """Executable ones: without docstrings and imports."""
-MODULES = 277
-TEST_LINES = 40_353
+MODULES = 281
+TEST_LINES = 40_594
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

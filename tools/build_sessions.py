@@ -63,6 +63,17 @@ def main() -> None:
         )
         drive_clients.gemini_mended(client)
         _keep("gemini-0.30", place / "e", client)
+        for name, make, words in (
+            ("copilot", clients.copilot, drive_clients.COPILOT),
+            ("pi", clients.pi, drive_clients.PI),
+            ("qwen", clients.qwen, drive_clients.QWEN),
+        ):
+            model = Model(scenes(place / name / "shop")[name])
+            client = make(place / name, model, new / name)
+            drive_clients.printed(client, words)
+            if name == "pi":
+                drive_clients.pi_forked(client)
+            _keep(name, place / name, client)
 
 
 def _claude_code(folder: Path, program: Path) -> Client:
@@ -169,8 +180,8 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _own(path: Path, home: Path) -> str:
-    """`.claude`, `.codex`, `.gemini`."""
-    return path.relative_to(home).parts[0]
+    """`.claude`, `.codex`, `.gemini`, `.pi/agent`."""
+    return "/".join(path.relative_to(home).parts[: 2 if ".pi" in path.parts else 1])
 
 
 def _written(home: Path) -> Iterator[Path]:
@@ -183,6 +194,9 @@ def _written(home: Path) -> Iterator[Path]:
         ".gemini/projects.json",
         ".gemini/tmp/**/*.json*",
         ".gemini/tmp/*/.project_root",
+        ".copilot/session-state/*/events.jsonl",
+        ".pi/agent/sessions/*/*.jsonl",
+        ".qwen/projects/*/chats/*.jsonl",
     ):
         yield from sorted(home.glob(pattern))
 

@@ -29,7 +29,7 @@ _MARKS = (
     r"# AGENTS\.md instructions",
     r"Exit code \d+",
     r"Exit Code: \d+",
-    r"Process exited with code \d+",
+    r"(?:Process|Command) exited with code \d+",
     r"(?:Chunk ID|Wall time|Original token count): .{1,20}",
     r"(?:Total o|O)utput(?: lines)?:.*",
     r"\*\*\* (?:Begin|End) Patch",
@@ -80,6 +80,8 @@ class Cleaner:
     def _value(self, value: Any, key: str = "") -> Any:
         if key in _EMPTIED and value:
             return OUT if isinstance(value, str) else type(value)()
+        if isinstance(value, Mapping) and value.get("role") == "system":
+            value = {**value, "content": OUT}
         if isinstance(value, Mapping):
             return {self._moved(inner): self._value(item, inner) for inner, item in value.items()}
         if isinstance(value, Sequence) and not isinstance(value, str):

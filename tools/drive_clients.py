@@ -132,3 +132,22 @@ def gemini_rewound(client: Client) -> Path:
         terminal.settle()
     (path,) = set(transcripts(client)) - before
     return path
+
+
+COPILOT = ("--allow-all-tools", "-p")
+PI = ("--model", "scripted/scripted-1", "-p")
+QWEN = ("--yolo", "--auth-type", "anthropic", "-p")
+
+
+def printed(client: Client, words: tuple[str, ...]) -> None:
+    """Two sessions of a client that prints its answers."""
+    client.run(*words, asked(MEND, "mend"))
+    client.run("--continue", *words, asked(SECRET, "secret"))
+    client.run(*words, asked(SECOND, "second"))
+    client.run("--continue", *words, asked(OTHER, "other"))
+
+
+def pi_forked(client: Client) -> None:
+    """Fork the first session."""
+    first = min(client.home.glob(".pi/agent/sessions/*/*.jsonl"))
+    client.run("--fork", str(first), *PI, asked(FORK, "fork"))

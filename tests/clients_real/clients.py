@@ -114,6 +114,35 @@ def gemini(folder: Path, model: Model, program: Path) -> Client:
     return client
 
 
+def copilot(folder: Path, model: Model, program: Path) -> Client:
+    env = {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_TYPE": "anthropic",
+        "COPILOT_PROVIDER_BASE_URL": model.url,
+        "COPILOT_MODEL": "claude-sonnet-4.5",
+    }
+    return _client(folder, program, env)
+
+
+def pi(folder: Path, model: Model, program: Path) -> Client:
+    client = _client(folder, program, {"PI_OFFLINE": "1"})
+    models = [{"id": "scripted-1", "reasoning": True}]
+    provider = {"baseUrl": model.url, "apiKey": "none", "api": "anthropic-messages", "models": models}
+    (client.home / ".pi/agent").mkdir(parents=True)
+    config = json.dumps({"providers": {"scripted": provider}})
+    (client.home / ".pi/agent/models.json").write_text(config, encoding="utf-8")
+    return client
+
+
+def qwen(folder: Path, model: Model, program: Path) -> Client:
+    env = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "ANTHROPIC_MODEL": "claude-sonnet-4-5"}
+    client = _client(folder, program, env)
+    settings = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
+    (client.home / ".qwen").mkdir()
+    (client.home / ".qwen/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    return client
+
+
 def _client(folder: Path, program: Path, env: Mapping[str, str]) -> Client:
     home, project = folder / "home", folder / "shop"
     home.mkdir(parents=True)

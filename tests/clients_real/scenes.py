@@ -87,6 +87,33 @@ def scenes(project: Path) -> dict[str, Mapping[str, Sequence[Step]]]:
                 ("run_shell_command", shell),
             ),
         },
+        "copilot": talk
+        | {
+            "mend": _mend(
+                ("view", {"path": app}),
+                ("edit", {"path": app, "old_str": "password != stored", "new_str": "password == stored"}),
+                ("bash", shell | {"mode": "sync"}),
+            )
+        },
+        "pi": talk
+        | {
+            "mend": _mend(
+                ("read", {"path": "app.py"}),
+                (
+                    "edit",
+                    {"path": "app.py", "edits": [{"oldText": "password != stored", "newText": "password == stored"}]},
+                ),
+                ("bash", {"command": FAILING}),
+            )
+        },
+        "qwen": talk
+        | {
+            "mend": _mend(
+                ("read_file", {"file_path": app}),
+                ("edit", edit),
+                ("run_shell_command", shell | {"is_background": False}),
+            )
+        },
     }
 
 

@@ -229,6 +229,9 @@ CLIENTS = {
     "claude-code": "Claude Code",
     "codex": "Codex",
     "gemini": "Gemini CLI",
+    "copilot": "GitHub Copilot CLI",
+    "pi": "pi",
+    "qwen": "Qwen Code",
 }
 """Clients by source name; each has its own section."""
 

@@ -19,9 +19,12 @@ from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.codex import Codex
 from vault_index.sources.sessions.context import words_in_prompt
+from vault_index.sources.sessions.copilot import Copilot
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import LeftOut, Text
+from vault_index.sources.sessions.pi import Pi
+from vault_index.sources.sessions.qwen import Qwen
 
 ALL_PARTS = ("reasoning", "output", "diffs")
 PROMPTS = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text("utf-8"))["prompts"]
@@ -66,11 +69,29 @@ CODEX = [
 GEMINI = [*test_gemini.CONVERSATION, {"$rewindTo": "d"}, test_gemini.changed(messages=[test_gemini.ANSWER])]
 OLDER = [test_gemini.head(messages=[test_gemini.CONTEXT, *(test_gemini.CONVERSATION[at] for at in (2, 5, 6, 7))])]
 Case = tuple[type[FileClient], list[Json], Callable[[Path, list[Any]], Path]]
+RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
+
+
+def recorded(kind: type[FileClient]) -> Case:
+    """The longest recorded session of a client, and a function that writes such a session."""
+    folder = RECORDED / kind.name
+    file = max(folder.rglob("*.json*"), key=lambda file: file.stat().st_size)
+
+    def write(home: Path, lines: list[Any]) -> Path:
+        written = home / file.relative_to(folder)
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        return written
+
+    return kind, [json.loads(line) for line in file.read_text("utf-8").splitlines()], write
+
+
 CASES: dict[str, Case] = {
     "claude-code": (ClaudeCode, claude_lines(Path()), write_claude),
     "codex": (Codex, CODEX, test_codex.write),
     "gemini": (Gemini, GEMINI, test_gemini.write),
     "older gemini": (Gemini, OLDER, write_older_gemini),
+    **{kind.name: recorded(kind) for kind in (Copilot, Pi, Qwen)},
 }
 every_client = pytest.mark.parametrize(("kind", "lines", "write"), CASES.values(), ids=CASES)
 
@@ -141,7 +162,8 @@ def test_readers_show_or_count_every_message(
     lines = [line for line in lines if "$rewindTo" not in line and "thread_rolled_back" not in str(line)]
     file = write(folder, lines)
     everything, _ = texts(kind(folder))
-    write(folder, [{**line, "parentUuid": chance.choice(lines).get("uuid")} if chance.random() < 0.2 else line
+    parent, id_ = ("parentId", "id") if kind in (Copilot, Pi) else ("parentUuid", "uuid")
+    write(folder, [{**line, parent: chance.choice(lines).get(id_)} if chance.random() < 0.2 else line
                    for line in lines])  # fmt: skip
     whole = file.read_bytes().splitlines(keepends=True)
     for _ in range(chance.randrange(1, 4)):
@@ -177,7 +199,14 @@ def test_readers_name_a_session_that_disappears_during_reading(
         client.read(listed, ())
 
 
-OTHERS = {"claude-code": "projects/-a/b.meta.json", "codex": "history.jsonl", "gemini": "tmp/shop/logs.json"}
+OTHERS = {
+    "claude-code": "projects/-a/b.meta.json",
+    "codex": "history.jsonl",
+    "copilot": "session-state/a/workspace.yaml",
+    "gemini": "tmp/shop/logs.json",
+    "pi": "auth.json",
+    "qwen": "projects/-a/meta.json",
+}
 
 
 @every_client

@@ -40,13 +40,13 @@ def read(source: SessionSource) -> dict[str, str]:
 
 def test_folders_of_two_machines_are_read_as_one_and_unchanged(client: str, tmp_path: Path) -> None:
     before = state(tmp_path / "data")
-    whole = read(opened(tmp_path / "data", client))
+    source = opened(tmp_path / "data", client)
+    whole = read(source)
     assert whole
     assert state(tmp_path / "data") == before
-    for folder in {"claude-code": ["projects"], "codex": ["sessions"], "gemini": ["tmp"]}[client]:
-        root = tmp_path / "data" / folder
-        inner = min(one for one in root.iterdir() if one.is_dir())
-        shutil.copytree(inner, root / f"{inner.name}-of-the-other-machine")
+    for root in source.watched():
+        for inner in [one for one in root.glob("*") if one.is_dir()][:1]:
+            shutil.copytree(inner, root / f"{inner.name}-of-the-other-machine")
     merged = read(opened(tmp_path / "data", client))
     ids = {path.rpartition("/")[2] for path in merged}
     assert ids == {path.rpartition("/")[2] for path in whole}

@@ -11,9 +11,10 @@ from tests.memories.test_forget import files_with
 from tests.sources.sessions.fake import home_at
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value
+from vault_index.sources.sessions.clients import KNOWN
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
-CLIENTS = {"claude-code": "claude-code", "codex": "codex", "codex-0.104": "codex", "gemini": "gemini"}
+CLIENTS = {"codex-0.104": "codex"} | {name: name for name in KNOWN if name != "opencode"}
 SAID = "Bitte den Login reparieren"
 PRIVATE = "quarkspiel"
 

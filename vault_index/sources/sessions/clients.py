@@ -41,6 +41,9 @@ KNOWN = {
     "claude-code": Known(f"{_HERE}.claude_code", "ClaudeCode", "CLAUDE_CONFIG_DIR", "", ".claude"),
     "codex": Known(f"{_HERE}.codex", "Codex", "CODEX_HOME", "", ".codex"),
     "gemini": Known(f"{_HERE}.gemini", "Gemini", "GEMINI_CLI_HOME", ".gemini", ".gemini"),
+    "copilot": Known(f"{_HERE}.copilot", "Copilot", "COPILOT_HOME", "", ".copilot"),
+    "pi": Known(f"{_HERE}.pi", "Pi", "PI_CODING_AGENT_DIR", "", ".pi/agent"),
+    "qwen": Known(f"{_HERE}.qwen", "Qwen", "QWEN_HOME", "", ".qwen"),
 }
 
 

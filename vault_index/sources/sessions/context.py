@@ -16,6 +16,7 @@ class _Marks(NamedTuple):
 
 
 _NEVER = r"(?!)"
+_NOTHING = _Marks(_NEVER, _NEVER, _NEVER)
 _MARKS = {
     "opencode": _Marks(r"system-reminder", _NEVER, _NEVER),
     "claude-code": _Marks(
@@ -39,11 +40,15 @@ _MARKS = {
         r"|[/?]\w*\s*\Z",
     ),
 }
+_MARKS["qwen"] = _MARKS["gemini"]
 
 
 def words_in_prompt(client: str, text: str) -> str:
-    """Return the user's words in a prompt text; empty if there are only additions."""
-    blocks, before, whole = _MARKS[client]
+    """Return the user's words in a prompt text; empty if there are only additions.
+
+    A client without marks stores prompts as they were typed.
+    """
+    blocks, before, whole = _MARKS.get(client, _NOTHING)
     text = _without(text, blocks).strip()
     if added := re.match(before, text, re.DOTALL | re.MULTILINE):
         text = text[added.end() :].strip()

@@ -2,7 +2,10 @@
 
 const LONG = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", timeZone: "UTC" });
 const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeZone: "UTC" });
-const CLIENTS = { "claude-code": "Claude Code", opencode: "OpenCode", codex: "Codex", gemini: "Gemini CLI" };
+const CLIENTS = {
+  opencode: "OpenCode", "claude-code": "Claude Code", codex: "Codex", gemini: "Gemini CLI",
+  copilot: "GitHub Copilot CLI", pi: "pi", qwen: "Qwen Code",
+};
 
 export const clientName = (name) => CLIENTS[name] || name || "unknown";
 

@@ -6,6 +6,7 @@ import { Meter, Spark, Stacked, Bars } from "../charts.js";
 import { Remedy } from "../commands.js";
 import { useKeys } from "../keys.js";
 import { link } from "../router.js";
+import { clientName } from "../times.js";
 import { About, Button, ErrorNote, Icon, Loading, When, bytes, count, duration, useAnswer, useChanges } from "../ui.js";
 import { Ledger } from "./ledger.js";
 
@@ -17,16 +18,13 @@ const SHOWN = 6;
 const RATES = 40;
 const STAGES = { text: "Reading documents", embed: "Embedding passages" };
 const WATCHED = { native: "by system events", polling: "by polling" };
-const KINDS = {
-  vault: "vault", "claude-code": "sessions of Claude Code", opencode: "sessions of OpenCode",
-  codex: "sessions of Codex", gemini: "sessions of Gemini CLI",
-};
 /** Until these are mended, something is not found, not kept or not safe. */
 const SERIOUS = new Set([
   "index_corrupt", "index_damaged", "index_too_new", "state_damaged", "not_saved", "disk_full", "source_vanished",
   "config", "tokens", "vectors", "terms", "permissions", "failed", "not_set_up",
 ]);
 
+const kindName = (kind) => (kind === "vault" ? kind : `sessions of ${clientName(kind)}`);
 const number = (value) => (value ?? 0).toLocaleString("en");
 
 export default function Health() {
@@ -247,7 +245,7 @@ function Sources({ sources }) {
       <th scope="col">Up to date</th><th scope="col" class="number">Passages</th><th scope="col"
         class="number">Problems</th></tr></thead>
     <tbody>${sources.map((one) => html`<tr key=${one.name}>
-      <th scope="row"><span>${one.name}</span><small class="dim">${KINDS[one.kind] || one.kind} · <span
+      <th scope="row"><span>${one.name}</span><small class="dim">${kindName(one.kind)} · <span
         class="mono">${one.path}</span></small>
         ${one.kept > 0 && html`<small class="dim">
           ${`copies of ${count(one.kept, "session")}, ${bytes(one.kept_bytes)}`}</small>`}</th>

@@ -97,7 +97,7 @@ export default function Sessions({ params }) {
 const None = () => html`<div class="page narrow">
   <div class="page-head"><h1>Sessions</h1></div>
   <${Empty} icon="sessions" title="There are no sessions yet">
-    <p>Sessions of Claude Code, OpenCode, Codex and Gemini CLI appear here automatically.</p>
+    <p>Sessions of Claude Code, Codex, OpenCode and other agents appear here automatically.</p>
     <p>To include a client: <${Command} text="vault-index config set sessions.claude-code.enabled true" /></p><//>
 </div>`;
 

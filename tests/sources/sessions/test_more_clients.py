@@ -1,0 +1,146 @@
+"""Sessions of clients that are read by tables (`entries`): recorded ones, and what the recordings lack."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients_real.scenes import MEND
+from tests.sources.sessions.claude import Json
+from tests.sources.sessions.test_codex import calls, said
+from tests.sources.sessions.test_every_client import RECORDED, recorded
+from tests.sources.sessions.test_recorded import FORKED, MENDED, read
+from vault_index.sources.sessions.client import Conversation
+from vault_index.sources.sessions.copilot import Copilot
+from vault_index.sources.sessions.entries import EntryClient
+from vault_index.sources.sessions.model import Attachment, Message
+from vault_index.sources.sessions.pi import Pi
+from vault_index.sources.sessions.qwen import Qwen
+
+TOOLS: dict[type[EntryClient], tuple[str, list[str]]] = {
+    Copilot: ("1.0.102", ["view", "edit", "bash"]),
+    Pi: ("", ["read", "edit", "bash"]),
+    Qwen: ("0.15.10", ["read_file", "edit", "run_shell_command"]),
+}
+every_client = pytest.mark.parametrize("kind", TOOLS)
+
+
+def written(folder: Path, kind: type[EntryClient], lines: list[Any]) -> Conversation:
+    """Write the longest recorded session with other lines, and read it."""
+    recorded(kind)[2](folder, lines)
+    client = kind(folder)
+    (listed,) = client.listing().sessions.values()
+    return client.read(listed, ())
+
+
+@every_client
+def test_reader_reads_a_recorded_session(kind: type[EntryClient]) -> None:
+    version, tools = TOOLS[kind]
+    found = read(kind(RECORDED / kind.name))
+    session, messages = next(one for one in found if one[0].title == MEND and not one[0].forked_from)
+    assert (session.project, session.version) == ("shop", version)
+    assert said(messages)[:4] == MENDED
+    assert [one.partition(":")[0] for one in said(messages)[4:]] == ["user", "assistant"]
+    assert [(one.tool, Path(one.target).name, one.exit) for one in calls(messages)] == [
+        (tools[0], "app.py", None),
+        (tools[1], "app.py", None),
+        (tools[2], "no-such-shelf", 2),
+    ]
+    assert sum(one.tokens for one in messages) == 5 * 120
+    forks = [said(messages)[-2:] for one, messages in found if one.forked_from == session.id]
+    assert forks == ([FORKED] if kind is Pi else [])
+
+
+@every_client
+def test_reader_counts_rewound_messages(tmp_path: Path, kind: type[EntryClient]) -> None:
+    _, lines, _ = recorded(kind)
+    before = said(written(tmp_path, kind, lines).messages)
+    *_, prompt = (line for line in lines if "user" in (line["type"].partition(".")[0], role_of(line)))
+    talk = written(tmp_path, kind, [*lines, {**prompt, "uuid" if kind is Qwen else "id": "other"}])
+    assert said(talk.messages) == before[:-1]
+    assert talk.problems == ["2 rewound messages"]
+
+
+def role_of(line: Json) -> object:
+    return line.get("message", {}).get("role") if line["type"] == "message" else None
+
+
+UNKNOWN: dict[type[EntryClient], tuple[Json, str]] = {
+    Copilot: ({"data": {"sessionId": "a", "version": 2}}, "unknown session version 2"),
+    Pi: ({"version": 4}, "unknown session version 4"),
+    Qwen: ({"type": "oracle"}, "skipped unknown records of type 'oracle'"),
+}
+
+
+@every_client
+def test_reader_reports_an_unknown_version(tmp_path: Path, kind: type[EntryClient]) -> None:
+    _, (first, *lines), write = recorded(kind)
+    more, told = UNKNOWN[kind]
+    write(tmp_path, [{**first, **more}, *lines])
+    listing = kind(tmp_path).listing()
+    (listed,) = listing.sessions.values()
+    assert told in " ".join((*listing.problems, *kind(tmp_path).read(listed, ()).problems))
+
+
+def shown(folder: Path, kind: type[EntryClient], *more: Json) -> tuple[str, list[Message]]:
+    """Return the title and the messages after some lines that are added to a recorded session."""
+    _, lines, _ = recorded(kind)
+    before = len(written(folder, kind, lines).messages)
+    talk = written(folder, kind, [*lines, *more])
+    assert talk.problems == []
+    return talk.session.title, talk.messages[before:]
+
+
+def test_copilot_reads_titles_summaries_files_and_failures(tmp_path: Path) -> None:
+    title, messages = shown(
+        tmp_path,
+        Copilot,
+        {"type": "session.title_changed", "data": {"title": "The shelf"}},
+        {"type": "user.message", "data": {"content": "Look.", "attachments": [{"displayName": "a.png"}]}},
+        {"type": "user.message", "data": {"content": "A skill.", "source": "skill-pdf"}},
+        {"type": "assistant.message", "data": {"toolRequests": [{"toolCallId": "c", "name": "view", "arguments": {}}]}},
+        {"type": "tool.execution_complete", "data": {"toolCallId": "c", "error": {"message": "no such file"}}},
+        {"type": "abort", "data": {"reason": "user_initiated"}},
+        {"type": "session.compaction_complete", "data": {"summaryContent": "We looked."}},
+    )
+    assert title == "The shelf"
+    assert said(messages) == ["user: Look.", "summary: We looked."]
+    assert messages[0].parts[1:] == (Attachment("a.png"),)
+    assert [(one.status, one.error) for one in calls(messages)] == [("error", "no such file")]
+    assert messages[2].error == "user_initiated"
+
+
+def test_pi_reads_names_summaries_shell_commands_and_errors(tmp_path: Path) -> None:
+    command = {"role": "bashExecution", "command": "make", "output": "", "exitCode": 1}
+    title, messages = shown(
+        tmp_path,
+        Pi,
+        {"type": "session_info", "id": "a", "name": "The shelf"},
+        {"type": "message", "id": "b", "message": command},
+        {"type": "message", "id": "c", "message": {"role": "assistant", "content": [], "errorMessage": "overloaded"}},
+        {"type": "custom_message", "id": "d", "content": "By an extension."},
+        {"type": "compaction", "id": "e", "summary": "We looked."},
+    )
+    assert title == "The shelf"
+    assert [(one.tool, one.target, one.exit) for one in calls(messages)] == [("bash", "make", 1)]
+    assert (messages[1].error, said(messages)) == ("overloaded", ["summary: We looked."])
+
+
+def test_qwen_reads_titles_summaries_and_subagents(tmp_path: Path) -> None:
+    notice = {"role": "user", "parts": [{"text": "A notice."}]}
+    snapshot = [{"role": "user", "parts": [{"text": "We looked."}]}, {"role": "model", "parts": [{"text": "Yes."}]}]
+    title, messages = shown(
+        tmp_path,
+        Qwen,
+        {"type": "system", "subtype": "custom_title", "systemPayload": {"customTitle": "The shelf"}},
+        {"type": "user", "subtype": "notification", "message": notice},
+        {"type": "user", "message": {"parts": [{"text": "What is it?"}, {"inlineData": {"mimeType": "image/png"}}]}},
+        {"type": "system", "subtype": "chat_compression", "systemPayload": {"compressedHistory": snapshot}},
+    )
+    assert (title, said(messages)) == ("The shelf", ["user: What is it?", "summary: We looked."])
+    (file,) = tmp_path.rglob("*.jsonl")
+    helper = file.parents[1] / "subagents" / file.stem / "agent-x-1.jsonl"
+    helper.parent.mkdir(parents=True)
+    helper.write_bytes(file.read_bytes())
+    agent = Qwen(tmp_path).listing().sessions[f"{file.stem}-agent-x-1"]
+    assert agent.session.parent == file.stem
