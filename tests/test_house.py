@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 25_968
+STATEMENTS = 26_007
 """Executable ones: without docstrings and imports."""
-MODULES = 281
-TEST_LINES = 40_594
+MODULES = 282
+TEST_LINES = 40_622
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -232,6 +232,7 @@ CLIENTS = {
     "copilot": "GitHub Copilot CLI",
     "pi": "pi",
     "qwen": "Qwen Code",
+    "amp": "Amp",
 }
 """Clients by source name; each has its own section."""
 

@@ -16,6 +16,7 @@ from tests.seeds import TIMES
 from tests.sources.sessions import test_codex, test_gemini
 from tests.sources.sessions.claude import Json, Writer
 from vault_index.errors import VaultIndexError
+from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.codex import Codex
 from vault_index.sources.sessions.context import words_in_prompt
@@ -83,7 +84,9 @@ def recorded(kind: type[FileClient]) -> Case:
         written.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
         return written
 
-    return kind, [json.loads(line) for line in file.read_text("utf-8").splitlines()], write
+    text = file.read_text("utf-8")
+    whole = file.suffix == ".json"
+    return kind, [json.loads(text)] if whole else [json.loads(line) for line in text.splitlines()], write
 
 
 CASES: dict[str, Case] = {
@@ -91,7 +94,7 @@ CASES: dict[str, Case] = {
     "codex": (Codex, CODEX, test_codex.write),
     "gemini": (Gemini, GEMINI, test_gemini.write),
     "older gemini": (Gemini, OLDER, write_older_gemini),
-    **{kind.name: recorded(kind) for kind in (Copilot, Pi, Qwen)},
+    **{kind.name: recorded(kind) for kind in (Amp, Copilot, Pi, Qwen)},
 }
 every_client = pytest.mark.parametrize(("kind", "lines", "write"), CASES.values(), ids=CASES)
 
@@ -200,6 +203,7 @@ def test_readers_name_a_session_that_disappears_during_reading(
 
 
 OTHERS = {
+    "amp": "history.jsonl",
     "claude-code": "projects/-a/b.meta.json",
     "codex": "history.jsonl",
     "copilot": "session-state/a/workspace.yaml",

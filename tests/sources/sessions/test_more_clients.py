@@ -10,6 +10,7 @@ from tests.sources.sessions.claude import Json
 from tests.sources.sessions.test_codex import calls, said
 from tests.sources.sessions.test_every_client import RECORDED, recorded
 from tests.sources.sessions.test_recorded import FORKED, MENDED, read
+from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.copilot import Copilot
 from vault_index.sources.sessions.entries import EntryClient
@@ -18,6 +19,7 @@ from vault_index.sources.sessions.pi import Pi
 from vault_index.sources.sessions.qwen import Qwen
 
 TOOLS: dict[type[EntryClient], tuple[str, list[str]]] = {
+    Amp: ("0.0.1767830505-ga62310", ["Read", "edit_file", "Bash"]),
     Copilot: ("1.0.102", ["view", "edit", "bash"]),
     Pi: ("", ["read", "edit", "bash"]),
     Qwen: ("0.15.10", ["read_file", "edit", "run_shell_command"]),
@@ -51,7 +53,7 @@ def test_reader_reads_a_recorded_session(kind: type[EntryClient]) -> None:
     assert forks == ([FORKED] if kind is Pi else [])
 
 
-@every_client
+@pytest.mark.parametrize("kind", [Copilot, Pi, Qwen])
 def test_reader_counts_rewound_messages(tmp_path: Path, kind: type[EntryClient]) -> None:
     _, lines, _ = recorded(kind)
     before = said(written(tmp_path, kind, lines).messages)
@@ -66,6 +68,7 @@ def role_of(line: Json) -> object:
 
 
 UNKNOWN: dict[type[EntryClient], tuple[Json, str]] = {
+    Amp: ({"messages": [{"role": "user", "content": "Hi"}, {"role": "oracle"}]}, "messages of role 'oracle'"),
     Copilot: ({"data": {"sessionId": "a", "version": 2}}, "unknown session version 2"),
     Pi: ({"version": 4}, "unknown session version 4"),
     Qwen: ({"type": "oracle"}, "skipped unknown records of type 'oracle'"),
@@ -89,6 +92,27 @@ def shown(folder: Path, kind: type[EntryClient], *more: Json) -> tuple[str, list
     talk = written(folder, kind, [*lines, *more])
     assert talk.problems == []
     return talk.session.title, talk.messages[before:]
+
+
+def test_amp_reads_summaries_commands_and_subagents(tmp_path: Path) -> None:
+    _, (thread,), _ = recorded(Amp)
+    ran = {"type": "manual_bash_invocation", "args": {"cmd": "make"}, "toolRun": {"result": {"exitCode": 1}}}
+    call = {"type": "tool_use", "id": "a", "name": "Task", "input": {"description": "Find uses"}}
+    run = {"status": "done", "result": "One use.", "progress": {"threadID": "T-1"}}
+    more = [
+        {"role": "info", "content": [ran]},
+        {"role": "user", "content": [{"type": "text", "text": "By the client."}], "source": {"type": "x"}},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [{"type": "tool_result", "toolUseID": "a", "run": run}]},
+        {"role": "info", "content": [{"type": "summary", "summary": {"type": "message", "summary": "We looked."}}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "half an ans"}], "state": {"type": "streaming"}},
+    ]
+    messages = written(tmp_path, Amp, [{**thread, "messages": more}]).messages
+    assert said(messages) == ["summary: We looked."]
+    assert [(one.target, one.exit, one.child) for one in calls(messages)] == [
+        ("make", 1, ""),
+        ("Find uses", None, "T-1"),
+    ]
 
 
 def test_copilot_reads_titles_summaries_files_and_failures(tmp_path: Path) -> None:

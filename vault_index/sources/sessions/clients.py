@@ -44,6 +44,7 @@ KNOWN = {
     "copilot": Known(f"{_HERE}.copilot", "Copilot", "COPILOT_HOME", "", ".copilot"),
     "pi": Known(f"{_HERE}.pi", "Pi", "PI_CODING_AGENT_DIR", "", ".pi/agent"),
     "qwen": Known(f"{_HERE}.qwen", "Qwen", "QWEN_HOME", "", ".qwen"),
+    "amp": Known(f"{_HERE}.amp", "Amp", "XDG_DATA_HOME", "amp", ".local/share/amp"),
 }
 
 
