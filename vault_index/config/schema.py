@@ -233,6 +233,7 @@ CLIENTS = {
     "pi": "pi",
     "qwen": "Qwen Code",
     "amp": "Amp",
+    "crush": "Crush",
 }
 """Clients by source name; each has its own section."""
 

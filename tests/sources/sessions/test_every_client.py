@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 from tests.seeds import TIMES
 from tests.sources.sessions import test_codex, test_gemini
 from tests.sources.sessions.claude import Json, Writer
+from tests.sources.sessions.recorded import RECORDED
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.claude_code import ClaudeCode
@@ -70,7 +71,6 @@ CODEX = [
 GEMINI = [*test_gemini.CONVERSATION, {"$rewindTo": "d"}, test_gemini.changed(messages=[test_gemini.ANSWER])]
 OLDER = [test_gemini.head(messages=[test_gemini.CONTEXT, *(test_gemini.CONVERSATION[at] for at in (2, 5, 6, 7))])]
 Case = tuple[type[FileClient], list[Json], Callable[[Path, list[Any]], Path]]
-RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
 
 
 def recorded(kind: type[FileClient]) -> Case:

@@ -13,7 +13,7 @@ from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.clients import KNOWN
 from vault_index.sources.sessions.source import SessionSource
 
-CLIENTS = tuple(name for name in KNOWN if name != "opencode")
+CLIENTS = tuple(name for name in KNOWN if any((RECORDED / name).rglob("*.json*")))
 
 
 @pytest.fixture(params=CLIENTS)

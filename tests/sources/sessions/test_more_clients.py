@@ -7,8 +7,9 @@ import pytest
 
 from tests.clients_real.scenes import MEND
 from tests.sources.sessions.claude import Json
+from tests.sources.sessions.recorded import RECORDED
 from tests.sources.sessions.test_codex import calls, said
-from tests.sources.sessions.test_every_client import RECORDED, recorded
+from tests.sources.sessions.test_every_client import recorded
 from tests.sources.sessions.test_recorded import FORKED, MENDED, read
 from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.client import Conversation
@@ -17,6 +18,7 @@ from vault_index.sources.sessions.entries import EntryClient
 from vault_index.sources.sessions.model import Attachment, Message
 from vault_index.sources.sessions.pi import Pi
 from vault_index.sources.sessions.qwen import Qwen
+from vault_index.sources.sessions.render import finished
 
 TOOLS: dict[type[EntryClient], tuple[str, list[str]]] = {
     Amp: ("0.0.1767830505-ga62310", ["Read", "edit_file", "Bash"]),
@@ -108,7 +110,7 @@ def test_amp_reads_summaries_commands_and_subagents(tmp_path: Path) -> None:
         {"role": "assistant", "content": [{"type": "text", "text": "half an ans"}], "state": {"type": "streaming"}},
     ]
     messages = written(tmp_path, Amp, [{**thread, "messages": more}]).messages
-    assert said(messages) == ["summary: We looked."]
+    assert said(finished(messages)) == ["summary: We looked."]
     assert [(one.target, one.exit, one.child) for one in calls(messages)] == [
         ("make", 1, ""),
         ("Find uses", None, "T-1"),

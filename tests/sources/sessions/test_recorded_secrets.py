@@ -9,11 +9,11 @@ import pytest
 from tests.indexer.test_session_secrets import SECRETS, forms_of
 from tests.memories.test_forget import files_with
 from tests.sources.sessions.fake import home_at
+from tests.sources.sessions.recorded import RECORDED, made
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value
 from vault_index.sources.sessions.clients import KNOWN
 
-RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
 CLIENTS = {"codex-0.104": "codex"} | {name: name for name in KNOWN if name != "opencode"}
 SAID = "Bitte den Login reparieren"
 PRIVATE = "quarkspiel"
@@ -25,9 +25,10 @@ def test_recorded_sessions_are_kept_without_secrets_and_forgotten(tmp_path: Path
     shutil.copytree(RECORDED / folder, data)
     keys = [secret for name, (secret, _) in SECRETS.items() if name not in ("private key", "assigned password")]
     told = f"{SAID} <private>{PRIVATE}</private> with {' and '.join(keys)} now"
-    for file in data.rglob("*.json*"):
+    for file in [*data.rglob("*.json*"), *data.rglob("*.sql")]:
         text = file.read_text("utf-8")
         file.write_text(text.replace(SAID, told), "utf-8")
+    made(data)
     home = home_at(tmp_path)
     for name, setting in (("enabled", "true"), ("data", str(data)), ("include", "reasoning,output,diffs")):
         set_value(home, f"sessions.{client}.{name}", setting)

@@ -11,13 +11,11 @@ from urllib.parse import unquote, urlsplit
 from vault_index.sources.sessions.entries import (
     IGNORED,
     Block,
-    Call,
     Entry,
     EntryClient,
     Reading,
     Result,
     texts_at,
-    tokens_of,
 )
 from vault_index.sources.sessions.json_access import (
     Json,
@@ -26,8 +24,9 @@ from vault_index.sources.sessions.json_access import (
     object_of,
     objects_of,
     text_of,
+    tokens_of,
 )
-from vault_index.sources.sessions.model import Part, Session, Speaker
+from vault_index.sources.sessions.model import Session, Speaker
 
 _BLOCKS = {
     "text": Block("text"),
@@ -35,7 +34,9 @@ _BLOCKS = {
     "image": Block("file", "source.mediaType"),
     "tool_use": Block("call", "name", "id", "input"),
     "summary": Block("text", "summary.summary"),
-    **dict.fromkeys(("redacted_thinking", "tool_result", "manual_bash_invocation"), IGNORED),
+    "manual_bash_invocation": Block("command", "args.cmd", exit="toolRun.result.exitCode"),
+    "redacted_thinking": IGNORED,
+    "tool_result": IGNORED,
 }
 _SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "info": "user"}
 _STATUS = {"done": "completed", "error": "error"}
@@ -67,13 +68,13 @@ class Amp(EntryClient):
         )
 
     def entries(self, record: Json, reading: Reading) -> Iterable[Entry]:
-        """Convert a thread, without answers that are being written and the client's prompts."""
+        """Convert a thread, without prompts by the client."""
         reading.title, time = text_of(record, "title"), millis_of(record, "created") or 0
         for message in objects_of(record, "messages"):
             role, usage = text_of(message, "role"), object_of(message, "usage")
             if role not in _SPEAKERS:
                 reading.report(f"messages of role {role!r}")
-            elif text_of(message, "state", "type") != "streaming" and not message.get("source"):
+            elif not message.get("source"):
                 time = millis_of(message, "meta", "sentAt") or time
                 blocks = objects_of(message, "content")
                 parts = reading.parts(message.get("content"), _BLOCKS)
@@ -82,33 +83,18 @@ class Amp(EntryClient):
                     id="",
                     speaker="summary" if summary else _SPEAKERS[role],
                     time=time,
-                    parts=[*map(_plain, parts), *_results(blocks)],
+                    parts=[*parts, *_results(blocks)],
                     model=text_of(usage, "model"),
                     tokens=tokens_of(usage, "inputTokens", "", "outputTokens"),
+                    finished=text_of(message, "state", "type") != "streaming",
                 )
 
 
-def _plain(part: Part | Call | Result) -> Part | Call | Result:
-    """Name the command of a call as other clients do."""
-    if isinstance(part, Call) and (command := text_of(part.given, "cmd")):
-        return part._replace(given={**part.given, "command": command})
-    return part
-
-
-def _results(blocks: Iterable[Json]) -> Iterable[Call | Result]:
-    """Yield results, and the commands that the user ran."""
+def _results(blocks: Iterable[Json]) -> Iterable[Result]:
     for block in blocks:
-        if block.get("type") not in ("tool_result", "manual_bash_invocation"):
-            continue
-        id_, run = (
-            text_of(block, "toolUseID"),
-            object_of(block, "run") or object_of(block, "toolRun"),
-        )
-        if block["type"] == "manual_bash_invocation":
-            id_ = f"bash-{id(block)}"
-            yield Call(id_, "Bash", {"command": text_of(block, "args", "cmd")})
+        run = object_of(block, "run")
         yield Result(
-            id_,
+            text_of(block, "toolUseID"),
             {
                 "status": _STATUS.get(text_of(run, "status"), "interrupted"),
                 "error": text_of(run, "error", "message"),

@@ -5,7 +5,7 @@ the data: an unreadable item becomes a problem that names it, and reading contin
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +60,8 @@ class Client(ABC):
     """Product name, such as `Claude Code`."""
     command: tuple[str, ...]
     """Command that resumes a session; the id follows."""
+    in_projects: Callable[..., Sequence[Path]] = staticmethod(lambda look=False: ())
+    """Returns the client's files in projects of other clients (`clients.InProjects.files`)."""
     deep = True
     """Whether session files lie in subfolders of the watched folders."""
 

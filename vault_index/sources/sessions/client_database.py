@@ -5,6 +5,7 @@ The file is never copied or opened as immutable, because recent data (at first a
 `-wal` file.
 """
 
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ _ROW_BYTES = 500
 """Approximate memory of a row without its texts, in bytes."""
 _SECONDS = 30.0
 """Limit of CPU time for a query, or for reading and rendering a session (about 1 s per 10 MB)."""
+_COLUMN = re.compile(r"\{(?P<table>\w+)\.(?P<name>\w+)\}")
 _OPERATIONS = 1000
 """SQLite operations between clock checks: few, because one may copy a whole value."""
 
@@ -118,9 +120,14 @@ class SessionDatabase(ABC):
             return int(self._connection.pragma("data_version"))
 
     def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        """Return all rows of a query; `{table.column}` in it is a value as bytes, or NULL."""
         with self._translated():
             self._check()
-            return self._connection.rows(sql, values)
+            return self._connection.rows(_COLUMN.sub(self._column, sql), values)
+
+    def _column(self, named: re.Match[str]) -> str:
+        known = named["name"] in self._columns[named["table"]]
+        return bounded(f"{named['table']}.{named['name']}") if known else "NULL"
 
     def _check(self) -> None:
         """Read the names of the columns if the schema has changed. Raises UnknownSchemaError."""

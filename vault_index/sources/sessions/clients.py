@@ -3,16 +3,24 @@
 A new client needs a line here and in `config.schema.CLIENTS`.
 """
 
+import json
 import os
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_index import disk
 from vault_index.config import Config
 
 if TYPE_CHECKING:
     from vault_index.sources.sessions.client import Client
 
+_SECONDS = 60.0
+"""Shortest time between two searches for files in projects."""
 _HERE = "vault_index.sources.sessions"
 
 
@@ -28,6 +36,8 @@ class Known(NamedTuple):
     """Subfolder of that folder that holds the data."""
     folder: str
     """Default data folder, relative to the user's home."""
+    in_project: str = ""
+    """Path, in a project, of the file with its sessions, for a client that keeps them there."""
 
 
 KNOWN = {
@@ -45,6 +55,14 @@ KNOWN = {
     "pi": Known(f"{_HERE}.pi", "Pi", "PI_CODING_AGENT_DIR", "", ".pi/agent"),
     "qwen": Known(f"{_HERE}.qwen", "Qwen", "QWEN_HOME", "", ".qwen"),
     "amp": Known(f"{_HERE}.amp", "Amp", "XDG_DATA_HOME", "amp", ".local/share/amp"),
+    "crush": Known(
+        f"{_HERE}.crush",
+        "Crush",
+        "CRUSH_GLOBAL_DATA",
+        "",
+        ".local/share/crush",
+        in_project=".crush/crush.db",
+    ),
 }
 
 
@@ -80,7 +98,47 @@ def open_client(name: str, config: Config) -> "Client":
     kind = getattr(import_module(known.module), known.kind)
     cache = config.sessions_dir / name / ".heads.json" if config.sessions_dir else None
     client: Client = kind(*folders_of(name, config.clients[name].data), cache=cache)
+    if known.in_project:
+        client.in_projects = InProjects(config, name, cache).files
     return client
+
+
+class InProjects:
+    """Finds the files of a client inside the projects in which other clients' sessions ran.
+
+    What was found is stored in `.projects.json` beside `cache`, because commands must not list all
+    sessions.
+    """
+
+    def __init__(self, config: Config, name: str, cache: Path | None) -> None:
+        self._config, self._name = config, KNOWN[name].in_project
+        self._cache = cache and cache.with_name(".projects.json")
+        self._found: set[str] = set()
+        self._again = 0.0
+        with suppress(OSError, ValueError, TypeError):  # a cache: look again
+            self._found.update(json.loads(self._cache.read_bytes()) if self._cache else ())
+
+    def files(self, look: bool = False) -> list[Path]:
+        """Return the existing files; with `look`, search for more, at most once a minute."""
+        if look and time.monotonic() >= self._again:
+            listings = [client.listing().sessions.values() for client in self._others]
+            sessions = (listed.session for listed in chain.from_iterable(listings))
+            folders = {place for one in sessions for place in (one.directory, one.worktree)}
+            paths = {os.path.join(folder, self._name) for folder in filter(os.path.isabs, folders)}
+            before, self._again = self._found, time.monotonic() + _SECONDS
+            self._found = set(filter(os.path.isfile, {*before, *paths}))
+            if self._found != before and self._cache:
+                with suppress(OSError):
+                    self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    stored = json.dumps(sorted(self._found)).encode()
+                    disk.replace(os.fspath(self._cache), stored, mode=0o600)
+        return sorted(map(Path, filter(os.path.isfile, self._found)))
+
+    @cached_property
+    def _others(self) -> "list[Client]":
+        enabled = [one for one, given in self._config.clients.items() if given.enabled]
+        others = (one for one in enabled if not KNOWN[one].in_project)
+        return [open_client(one, self._config) for one in others]
 
 
 def resume_command(name: str, session: str) -> Sequence[str]:

@@ -3,7 +3,6 @@
 A `Call` is a tool's name, its arguments, and keyword arguments for `tool_call`.
 """
 
-import json
 import re
 from typing import Any
 
@@ -11,6 +10,7 @@ from vault_index.markdown.recalled import is_own_tool
 from vault_index.sources.sessions.json_access import (
     Json,
     millis_of,
+    object_from,
     object_of,
     objects_of,
     text_of,
@@ -90,7 +90,7 @@ def parse_result(item: Json) -> dict[str, Any]:
     """
     parts = (text_of(one, "text") for one in objects_of(item, "output"))
     plain = text_of(item, "output") or "\n".join(parts)
-    value = object_of(item, "output") or _object(plain)
+    value = object_of(item, "output") or object_from(plain)
     text = text_of(value, "content") or text_of(value, "output") or plain
     head = _OUTPUT.match(text)
     fields: dict[str, Any] = {
@@ -107,25 +107,8 @@ def parse_result(item: Json) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value not in (None, "")}
 
 
-def count_tokens(usage: Json) -> int:
-    """Return uncached input tokens plus output tokens."""
-    count = [
-        millis_of(usage, key) or 0
-        for key in ("input_tokens", "cached_input_tokens", "output_tokens")
-    ]
-    return max(0, count[0] - count[1]) + count[2]
-
-
-def _object(text: str) -> Json:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def _arguments(item: Json) -> Json:
-    return object_of(item, "arguments") or _object(text_of(item, "arguments"))
+    return object_of(item, "arguments") or object_from(text_of(item, "arguments"))
 
 
 def _command(value: Any) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from vault_index.sources.sessions.append_only import AppendOnlyConversation
 from vault_index.sources.sessions.codex_calls import (
     Call,
-    count_tokens,
     parse_call,
     parse_event,
     parse_nested_call,
@@ -24,6 +23,7 @@ from vault_index.sources.sessions.json_access import (
     text_of,
     time_of,
     title_of,
+    tokens_of,
     tool_call,
 )
 from vault_index.sources.sessions.model import (
@@ -73,6 +73,7 @@ _CLIENTS_OWN = {
 _CALLS = {"function_call", "custom_tool_call", "local_shell_call"}
 _CALLS_AND_ANSWERS = {"web_search_call", "image_generation_call"}
 _ANSWERS = {"function_call_output", "custom_tool_call_output"}
+_USAGE = ("input_tokens", "cached_input_tokens", "output_tokens")
 _ENDS = {"task_started", "task_complete", "turn_aborted", "error"}
 
 
@@ -340,8 +341,8 @@ class CodexConversation(AppendOnlyConversation):
         total, last = object_of(info, "total_token_usage"), object_of(info, "last_token_usage")
         if not total:
             return
-        grown = count_tokens(last if self._total is None else total) - (self._total or 0)
-        self._total = count_tokens(total)
+        grown = tokens_of(last if self._total is None else total, *_USAGE) - (self._total or 0)
+        self._total = tokens_of(total, *_USAGE)
         if self._answer is not None and (message := self._answer.message).speaker == "assistant":
             self._answer.message = replace(message, tokens=message.tokens + max(0, grown))
         else:

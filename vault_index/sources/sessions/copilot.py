@@ -15,7 +15,6 @@ from vault_index.sources.sessions.entries import (
     EntryClient,
     Reading,
     entry_of,
-    tokens_of,
 )
 from vault_index.sources.sessions.json_access import (
     Json,
@@ -25,9 +24,11 @@ from vault_index.sources.sessions.json_access import (
     objects_of,
     text_of,
     time_of,
+    tokens_of,
 )
-from vault_index.sources.sessions.model import Attachment, Reasoning, Session, Text
+from vault_index.sources.sessions.model import Attachment, Session
 
+_TEXTS = {"text": Block("text"), "thought": Block("thought")}
 _DONE = Block(
     "result", "result.content", "toolCallId", error="error.message", exit="shellExecution.exitCode"
 )
@@ -73,21 +74,24 @@ class Copilot(EntryClient):
         if kind == "user.message" and text_of(data, "source") in ("", "user"):
             files = [text_of(one, "displayName") for one in objects_of(data, "attachments")]
             entry.speaker = "user"
-            entry.parts = [*_texts(data, "content"), *map(Attachment, files)]
+            entry.parts = [*reading.parts(data.get("content"), _TEXTS), *map(Attachment, files)]
         elif kind == "assistant.message":
-            thoughts = [Reasoning(text.text) for text in _texts(data, "reasoningText")]
+            thoughts = reading.parts(data.get("reasoningText"), _TEXTS, "thought")
             calls = [
                 Call(text_of(one, "toolCallId"), text_of(one, "name"), object_of(one, "arguments"))
                 for one in objects_of(data, "toolRequests")
             ]
-            entry.parts = [*thoughts, *_texts(data, "content"), *calls]
-            entry.model = text_of(data, "model") or reading.model
+            entry.parts = [*thoughts, *reading.parts(data.get("content"), _TEXTS), *calls]
+            entry.model = text_of(data, "model")
             entry.tokens, reading.tokens = reading.tokens, 0
         elif kind == "tool.execution_complete":
             # A call that only read has a diff of equal lines.
             entry.parts = reading.parts([data], _EDIT if data.get("fileEdits") else _RESULT)
         elif kind == "session.compaction_complete":
-            entry.speaker, entry.parts = "summary", _texts(data, "summaryContent")
+            entry.speaker, entry.parts = (
+                "summary",
+                reading.parts(data.get("summaryContent"), _TEXTS),
+            )
         elif kind == "session.usage_record":
             usage = object_of(data, "usage")
             reading.tokens += tokens_of(usage, "inputTokens", "cacheReadTokens", "outputTokens")
@@ -96,7 +100,3 @@ class Copilot(EntryClient):
         elif kind in ("session.error", "abort"):
             entry.error = text_of(data, "message") or text_of(data, "reason")
         yield entry
-
-
-def _texts(data: Json, key: str) -> list[Text]:
-    return [Text(text)] if (text := text_of(data, key)) else []

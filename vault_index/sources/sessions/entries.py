@@ -6,7 +6,7 @@ Sessions are read as a whole on each change, because any record may begin anothe
 
 import re
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,15 +20,15 @@ from vault_index.sources.sessions.json_access import (
     Json,
     left_out,
     millis_of,
+    object_from,
     object_of,
     objects_of,
-    read_object,
     text_of,
     time_of,
     title_of,
     tool_call,
 )
-from vault_index.sources.sessions.jsonl import objects_in
+from vault_index.sources.sessions.jsonl import records_in
 from vault_index.sources.sessions.model import (
     Attachment,
     Listed,
@@ -42,16 +42,16 @@ from vault_index.sources.sessions.model import (
     first_prompt,
 )
 
-_LARGEST_BYTES = 256 << 20
 _EXIT = re.compile(r"^(?:Command exited with|Exit) [Cc]ode:? (-?\d{1,9})$", re.MULTILINE)
 
 
 class Block(NamedTuple):
     """The keys of one type of block; a dot separates the keys of a path."""
 
-    kind: Literal["text", "thought", "file", "call", "result", "ignored"]
+    kind: Literal["text", "thought", "file", "call", "result", "command", "ignored"]
+    """A `command` is one that the user ran."""
     text: str = "text"
-    """The text, the name of the tool or file, or the output of a call."""
+    """The text or command, the name of the tool or file, or the output of a call."""
     id: str = ""
     """The id of the call."""
     given: str = ""
@@ -94,16 +94,11 @@ class Entry:
     model: str = ""
     tokens: int = 0
     error: str = ""
+    finished: bool = True
 
-    @property
     def says(self) -> bool:
-        """Whether it has a text."""
+        """Return whether it has a text."""
         return any(isinstance(part, Text) for part in self.parts)
-
-    @property
-    def is_prompt(self) -> bool:
-        """Whether the user wrote it."""
-        return self.speaker == "user" and self.says
 
     @property
     def calls(self) -> set[str]:
@@ -117,7 +112,7 @@ class Reading:
     def __init__(self, client: str) -> None:
         self.client = client
         """Product name."""
-        self.title = self.model = ""
+        self.title = ""
         self.tokens = 0
         """Tokens that belong to the next answer."""
         self.problems: list[str] = []
@@ -150,6 +145,9 @@ class Reading:
         text, id_ = texts_at(block, keys.text), text_of(block, *keys.id.split("."))
         if keys.kind == "call":
             return Call(id_, text, _arguments(block, keys.given))
+        if keys.kind == "command":
+            exit_code = millis_of(block, *keys.exit.split("."))
+            return tool_call("bash", {"command": text}, (), status="completed", exit=exit_code)
         if keys.kind == "result":
             return Result(id_, _result(block, keys, text))
         if keys.kind == "file":
@@ -173,7 +171,7 @@ class EntryClient(FileClient):
     def head(self, file: Path, problems: list[str]) -> Session | None:
         """Read the session up to its first message; None without a message."""
         session, talks, reading = None, False, Reading(self.title)
-        for record in _records(file, problems):
+        for record in records_in(file, problems):
             session = session or self.session_of(record, file, problems)
             talks = talks or any(entry.parts for entry in self.entries(record, reading))
             if session and talks:
@@ -188,7 +186,7 @@ class EntryClient(FileClient):
         """Read the whole file. Raises VaultIndexError for an empty one."""
         file, reading = Path(listed.place), Reading(self.title)
         with os_errors_as(f"{file} cannot be read", "check its permissions"):
-            records = list(_records(file, reading.problems))
+            records = list(records_in(file, reading.problems))
         if not records:  # keep the indexed text
             raise VaultIndexError(
                 f"{file} is empty", f"retry after {self.title} has written the file"
@@ -207,16 +205,16 @@ def conversation(
     """Return the messages of the current branch; count those of other branches."""
     everything = list({one.id or str(place): one for place, one in enumerate(entries)}.values())
     branch, results = current_branch(everything), _results(everything)
-    answered = max((place for place, one in enumerate(branch) if one.is_prompt), default=0)
+    prompts = (at for at, one in enumerate(branch) if one.speaker == "user" and one.says())
+    answered = max(prompts, default=0)
     messages = list[Message]()
     for place, entry in enumerate(branch):
         shown = _shown(entry, client, results, include)
         if shown or entry.error:
             message = _message(entry, shown, session, place)
-            waits = place >= answered and not entry.calls <= results.keys()
-            messages.append(replace(message, finished=not waits))
-    kept = set(map(id, branch))
-    omitted = sum(one.says and id(one) not in kept for one in everything)
+            whole = entry.finished and entry.calls <= results.keys()
+            messages.append(replace(message, finished=whole or place < answered))
+    omitted = sum(map(Entry.says, everything)) - sum(map(Entry.says, branch))
     title = reading.title or session.title or title_of(first_prompt(messages))
     updated = max((session.created, session.updated, *(one.created for one in messages)))
     session = replace(session, title=title, updated=updated)
@@ -273,24 +271,9 @@ def texts_at(value: Json, path: str) -> str:
     return text_of(inside, last) or "\n".join(filter(None, blocks))
 
 
-def tokens_of(usage: Json, fresh: str, cached: str, answer: str) -> int:
-    """Return uncached input tokens plus output tokens; `cached` may be empty."""
-    count = [millis_of(usage, key) or 0 for key in (fresh, cached, answer)]
-    return max(0, count[0] - count[1]) + count[2]
-
-
-def _records(file: Path, problems: list[str]) -> Iterator[Json]:
-    if file.suffix == ".jsonl":
-        yield from (record for _, _, record in objects_in(file, problems))
-    elif file.stat().st_size > _LARGEST_BYTES:
-        problems.append(f"{file}: skipped, larger than {_LARGEST_BYTES >> 20} MiB")
-    elif (record := read_object(file.read_bytes(), str(file), problems)) is not None:
-        yield record
-
-
 def _arguments(block: Json, path: str) -> Json:
     keys = path.split(".")
-    return object_of(block, *keys) or read_object(text_of(block, *keys).encode(), "", []) or {}
+    return object_of(block, *keys) or object_from(text_of(block, *keys))
 
 
 def _result(block: Json, keys: Block, output: str) -> dict[str, Any]:
@@ -317,7 +300,7 @@ def _shown(
         elif isinstance(part, Text) and entry.speaker == "user":
             words = words_in_prompt(client, part.text)
             shown += [Text(words)] if words else []
-        elif isinstance(part, Text | Attachment) or "reasoning" in include:
+        elif not isinstance(part, Result | Reasoning) or "reasoning" in include:
             shown += [] if isinstance(part, Result) else [part]
     return tuple(shown)
 

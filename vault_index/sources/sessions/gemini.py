@@ -12,7 +12,7 @@ chatRecordingTypes.ts)
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -31,13 +31,12 @@ from vault_index.sources.sessions.json_access import (
     object_in,
     object_of,
     objects_of,
-    read_object,
     text_of,
     time_of,
     title_of,
     tool_call,
 )
-from vault_index.sources.sessions.jsonl import objects_in
+from vault_index.sources.sessions.jsonl import records_in
 from vault_index.sources.sessions.model import (
     Attachment,
     Listed,
@@ -58,7 +57,6 @@ _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
 _METADATA = ("sessionId", "lastUpdated", "summary")
 _STATUS = {"success": "completed", "error": "error"}
-_LARGEST_BYTES = 256 << 20
 
 
 class Gemini(FileClient):
@@ -75,7 +73,7 @@ class Gemini(FileClient):
         Resuming a session may leave a file without a message.
         """
         metadata: Json = {}
-        for line in _lines(file, problems):
+        for line in records_in(file, problems):
             candidates = [
                 *objects_of(line, "messages"),
                 *objects_of(line, "$set", "messages"),
@@ -172,23 +170,12 @@ class Gemini(FileClient):
         )
 
 
-def _lines(file: Path, problems: list[str]) -> Iterable[Json]:
-    if file.suffix == ".json":
-        if file.stat().st_size > _LARGEST_BYTES:
-            problems.append(f"{file}: skipped, larger than {_LARGEST_BYTES >> 20} MiB")
-        elif (whole := read_object(file.read_bytes(), str(file), problems)) is not None:
-            yield whole
-        return
-    for _, _, line in objects_in(file, problems):
-        yield line
-
-
 def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Json], Json]:
     """Apply all lines; return the remaining messages and the session's metadata."""
     messages: dict[str, Json] = {}
     metadata: Json = {}
     taken_back: list[Json] = []
-    for line in _lines(file, problems):
+    for line in records_in(file, problems):
         changed = object_of(line, "$set")
         fields = {**line, **changed}
         if "$rewindTo" in line:

@@ -22,6 +22,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 # The most informative argument first: `grep` has a pattern and a path.
 _TARGETS = (
     "command",
+    "cmd",
     "filePath",
     "file_path",
     "pattern",
@@ -49,6 +50,11 @@ def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
         problems.append(f"{what} is not a JSON object")
         return None
     return value
+
+
+def object_from(text: str) -> Json:
+    """Parse a JSON object; empty if the text is none."""
+    return read_object(text.encode(), "", []) or {}
 
 
 def object_in(file: Path) -> Json:
@@ -92,6 +98,12 @@ def object_of(value: Json, *path: str) -> Json:
     """Return the object below these keys; empty if absent."""
     found = _at(value, path)
     return found if isinstance(found, dict) else {}
+
+
+def tokens_of(usage: Json, fresh: str, cached: str, answer: str) -> int:
+    """Return uncached input tokens plus output tokens; `cached` may be empty."""
+    count = [millis_of(usage, key) or 0 for key in (fresh, cached, answer)]
+    return max(0, count[0] - count[1]) + count[2]
 
 
 def objects_of(value: Json, *path: str) -> list[Json]:
@@ -140,9 +152,8 @@ def tool_call(
     Its output repeats indexed text, which may have been deleted since.
     """
     command = given.get("command")
-    run = own_run(
-        " ".join(map(str, command)) if isinstance(command, list) else text_of(given, "command")
-    )
+    words = " ".join(map(str, command)) if isinstance(command, list) else text_of(given, "command")
+    run = own_run(words or text_of(given, "cmd"))
     ours = is_own_tool(tool) or bool(run)
     named = (text_of(given, key) for key in _TARGETS)
     return ToolCall(

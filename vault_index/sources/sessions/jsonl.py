@@ -12,6 +12,8 @@ from vault_index.sources.sessions.json_access import Json, read_object
 _LONGEST = 64 << 20
 """Largest line, in bytes: images are stored inline."""
 _PIECE = 1 << 20
+_LARGEST_FILE = 256 << 20
+"""Largest file of one JSON object, in bytes."""
 _WRITING = 1.0
 """Seconds without growth after which an incomplete last line is reported."""
 _JOINED = b'}{"'
@@ -25,6 +27,16 @@ _DECODER = json.JSONDecoder()
 def plain(file: Path) -> IO[bytes]:
     """Open an uncompressed file."""
     return file.open("rb")
+
+
+def records_in(file: Path, problems: list[str]) -> Iterator[Json]:
+    """Yield the lines of a file, or the one object of a `.json` file. Raises OSError."""
+    if file.suffix == ".jsonl":
+        yield from (record for _, _, record in objects_in(file, problems))
+    elif file.stat().st_size > _LARGEST_FILE:
+        problems.append(f"{file}: skipped, larger than {_LARGEST_FILE >> 20} MiB")
+    elif (record := read_object(file.read_bytes(), str(file), problems)) is not None:
+        yield record
 
 
 def objects_in(

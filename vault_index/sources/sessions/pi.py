@@ -10,13 +10,10 @@ from pathlib import Path
 
 from vault_index.sources.sessions.entries import (
     Block,
-    Call,
     Entry,
     EntryClient,
     Reading,
-    Result,
     entry_of,
-    tokens_of,
 )
 from vault_index.sources.sessions.json_access import (
     Json,
@@ -25,6 +22,7 @@ from vault_index.sources.sessions.json_access import (
     object_of,
     text_of,
     time_of,
+    tokens_of,
 )
 from vault_index.sources.sessions.model import Session, Speaker
 
@@ -35,6 +33,7 @@ _BLOCKS = {
     "toolCall": Block("call", "name", "id", "arguments"),
 }
 _RESULT = {"": Block("result", "content", "toolCallId", error="isError", diff="details.diff")}
+_COMMAND = {"": Block("command", "command", exit="exitCode")}
 _SUMMARIES = {"compaction", "branch_summary"}
 _SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
 _CLIENTS_OWN = {"system", "custom", "hookMessage", "branchSummary", "compactionSummary"}
@@ -87,11 +86,6 @@ class Pi(EntryClient):
         elif role == "toolResult":
             entry.parts = reading.parts([message], _RESULT)
         elif role == "bashExecution":
-            result = {"status": "completed", "exit": millis_of(message, "exitCode")}
-            entry.speaker = "user"
-            entry.parts = (
-                Call(entry.id, "bash", message),
-                Result(entry.id, {**result, "output": text_of(message, "output")}),
-            )
+            entry.speaker, entry.parts = "user", reading.parts([message], _COMMAND)
         elif role not in _CLIENTS_OWN:
             reading.report(f"messages of role {role!r}")

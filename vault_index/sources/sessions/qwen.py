@@ -16,7 +16,6 @@ from vault_index.sources.sessions.entries import (
     EntryClient,
     Reading,
     entry_of,
-    tokens_of,
 )
 from vault_index.sources.sessions.json_access import (
     Json,
@@ -25,6 +24,7 @@ from vault_index.sources.sessions.json_access import (
     objects_of,
     text_of,
     time_of,
+    tokens_of,
 )
 from vault_index.sources.sessions.model import Session, Speaker
 
@@ -88,9 +88,11 @@ class Qwen(EntryClient):
             entry.speaker = _SPEAKERS[kind]
             if kind != "user" or subtype in _TYPED:
                 display = object_of(record, "toolCallResult", "resultDisplay")
-                parts = objects_of(record, "message", "parts")
-                blocks = [{**one, "resultDisplay": display} for one in parts]
-                entry.parts = reading.parts(blocks, _PARTS)
+                blocks = (
+                    {**one, "resultDisplay": display}
+                    for one in objects_of(record, "message", "parts")
+                )
+                entry.parts = reading.parts([*blocks], _PARTS)
             entry.model = text_of(record, "model")
             usage = object_of(record, "usageMetadata")
             entry.tokens = tokens_of(

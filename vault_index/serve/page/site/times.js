@@ -4,7 +4,7 @@ const LONG = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", mo
 const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeZone: "UTC" });
 const CLIENTS = {
   opencode: "OpenCode", "claude-code": "Claude Code", codex: "Codex", gemini: "Gemini CLI",
-  copilot: "GitHub Copilot CLI", pi: "pi", qwen: "Qwen Code", amp: "Amp",
+  copilot: "GitHub Copilot CLI", pi: "pi", qwen: "Qwen Code", amp: "Amp", crush: "Crush",
 };
 
 export const clientName = (name) => CLIENTS[name] || name || "unknown";
