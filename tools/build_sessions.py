@@ -3,7 +3,9 @@
     CLIENTS_DIR=.venv/npm/clients OLD_CLIENTS_DIR=FOLDER python -m tools.build_sessions
 
 `make test-clients` installs the clients into CLIENTS_DIR by npm. OLD_CLIENTS_DIR holds
-@openai/codex@0.104.0 and @google/gemini-cli@0.30.0, which write older formats.
+@openai/codex@0.104.0 and @google/gemini-cli@0.30.0, which write older formats, and
+@github/copilot@1.0.102, @mariozechner/pi-coding-agent@0.73.1 and @qwen-code/qwen-code@0.15.10,
+which no suite needs.
 """
 
 import json
@@ -69,7 +71,7 @@ def main() -> None:
             ("qwen", clients.qwen, drive_clients.QWEN),
         ):
             model = Model(scenes(place / name / "shop")[name])
-            client = make(place / name, model, new / name)
+            client = make(place / name, model, old / name)
             drive_clients.printed(client, words)
             if name == "pi":
                 drive_clients.pi_forked(client)

@@ -85,6 +85,9 @@ def test_crush_is_found_in_its_list_and_in_projects_of_other_clients(tmp_path: P
     config = Config(clients=clients, sessions_dir=tmp_path / "kept")
     client = open_client("crush", config)
     assert isinstance(client, Crush)
+    (data / "projects.json").rename(tmp_path / "projects.json")
+    assert client.present()
+    (tmp_path / "projects.json").rename(data / "projects.json")
     listed = client.listing().sessions[SESSION]
     assert [path.parents[1].name for path in client.databases()] == ["listed", "shop"]
     assert {*client.watched()} == {data, tmp_path / "listed/.crush", tmp_path / "shop/.crush"}

@@ -7,12 +7,14 @@ import pytest
 
 from tests.clients_real.scenes import MEND
 from tests.sources.sessions.claude import Json
-from tests.sources.sessions.recorded import RECORDED
+from tests.sources.sessions.recorded import RECORDED, copied
 from tests.sources.sessions.test_codex import calls, said
 from tests.sources.sessions.test_every_client import recorded
 from tests.sources.sessions.test_recorded import FORKED, MENDED, read
+from vault_index.config import Config
 from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.client import Conversation
+from vault_index.sources.sessions.clients import KNOWN, open_client
 from vault_index.sources.sessions.copilot import Copilot
 from vault_index.sources.sessions.entries import EntryClient
 from vault_index.sources.sessions.model import Attachment, Message
@@ -35,6 +37,14 @@ def written(folder: Path, kind: type[EntryClient], lines: list[Any]) -> Conversa
     client = kind(folder)
     (listed,) = client.listing().sessions.values()
     return client.read(listed, ())
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if (RECORDED / name).is_dir()])
+def test_client_is_found_without_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.delenv(KNOWN[name].variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    copied(name, tmp_path / KNOWN[name].folder)
+    assert open_client(name, Config()).listing().sessions
 
 
 @every_client

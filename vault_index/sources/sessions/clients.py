@@ -106,8 +106,8 @@ def open_client(name: str, config: Config) -> "Client":
 class InProjects:
     """Finds the files of a client inside the projects in which other clients' sessions ran.
 
-    What was found is stored in `.projects.json` beside `cache`, because commands must not list all
-    sessions.
+    What was found is stored in `.projects.json` beside `cache`, because searches must not list all
+    sessions: only `listing`, `watched`, and `present` without a known file look for more.
     """
 
     def __init__(self, config: Config, name: str, cache: Path | None) -> None:
@@ -121,10 +121,10 @@ class InProjects:
     def files(self, look: bool = False) -> list[Path]:
         """Return the existing files; with `look`, search for more, at most once a minute."""
         if look and time.monotonic() >= self._again:
-            listings = [client.listing().sessions.values() for client in self._others]
-            sessions = (listed.session for listed in chain.from_iterable(listings))
-            folders = {place for one in sessions for place in (one.directory, one.worktree)}
-            paths = {os.path.join(folder, self._name) for folder in filter(os.path.isabs, folders)}
+            listings = (client.listing().sessions.values() for client in self._others)
+            places = ((one.session.directory, one.session.worktree) for one in chain(*listings))
+            folders = set(filter(os.path.isabs, chain(*places)))
+            paths = (os.path.join(folder, self._name) for folder in folders)
             before, self._again = self._found, time.monotonic() + _SECONDS
             self._found = set(filter(os.path.isfile, {*before, *paths}))
             if self._found != before and self._cache:
@@ -136,8 +136,8 @@ class InProjects:
 
     @cached_property
     def _others(self) -> "list[Client]":
-        enabled = [one for one, given in self._config.clients.items() if given.enabled]
-        others = (one for one in enabled if not KNOWN[one].in_project)
+        clients = self._config.clients
+        others = (one for one in clients if clients[one].enabled and not KNOWN[one].in_project)
         return [open_client(one, self._config) for one in others]
 
 

@@ -73,15 +73,14 @@ class CrushDatabase(SessionDatabase):
 
     def sessions(self, problems: list[str], id_: str | None = None) -> list[Listed]:
         """Return all sessions, or one. A subagent's id is `<message>$$<call>`."""
-        found = list[Listed]()
-        folder = str(self._path.parents[1])
+        found, folder = list[Listed](), self._path.parents[1]
         for raw, above, title, *times, count, size in self._rows(_SESSIONS, (id_,)):
             if not (known := _id(raw)):
                 problems.append(f"{self._path}: skipped a session, it has no valid id")
                 continue
-            created, *_ = moments = [*map(_millis, times)]
-            named, last = decoded(title), max(moments)
-            session = Session(known, named, folder, "", _id(above), "", created, last)
+            created, last = _millis(times[0]), max(map(_millis, times))
+            named = decoded(title)
+            session = Session(known, named, str(folder), "", _id(above), "", created, last)
             stamp = FileStamp(size or 0, last * 1_000_000, crc32(repr((count, named)).encode()))
             found.append(Listed(session, stamp, count, created, self))
         return found
@@ -129,6 +128,10 @@ class Crush(DatabaseClient):
         given = (*self.folders, *(folder / ".crush" for folder in self.folders))
         paths = (folder / self.file for folder in (*map(Path, filter(None, named)), *given))
         return [*dict.fromkeys((*filter(Path.is_file, paths), *self.in_projects()))]
+
+    def present(self) -> bool:
+        """Return whether a database exists; if none is known, look in other clients' projects."""
+        return bool(self.databases() or self.in_projects(look=True))
 
     def listing(self) -> Listing:
         """List the sessions of all databases, also of new ones in other clients' projects."""
