@@ -1,5 +1,6 @@
 """Nothing outside a member's rights: random vaults, members and queries, through a server and in SQL."""
 
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.api.vaults import indexed
 from tests.seeds import seeds
 from tests.team.conftest import new_pool
 from tests.team.loading import AVERAGE, rows_of
+from tests.team.test_contract import text_row
 from tests.world import World
 from vault_index.callers import Caller, Scope
 from vault_index.serve.pool import PoolBackend
@@ -19,6 +21,7 @@ from vault_index.store.writer import DocumentRow
 from vault_index.team.database import connect
 from vault_index.team.members import add_member
 from vault_index.team.rows import put_documents
+from vault_index.team.statements import Connected, as_postgres
 
 WORDS = [
     "heron",
@@ -166,3 +169,48 @@ def refused(caller: Caller, callers: list[Caller]) -> Iterator[str]:
     yield "INSERT INTO pool.source (name, owner) VALUES ('theirs', 'postgres')"
     yield "INSERT INTO pool.tag VALUES ('t', 1, 1)"
     yield "DROP POLICY seen ON pool.document"
+
+
+def test_words_of_hidden_notes_take_no_more_work(
+    pool_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks that PostgreSQL reads tell the time, and are the same in each run."""
+    rows = [
+        text_row(f"hidden{number % 9}/{number}.md", "heron pond at the lake", title="Heron pond")
+        for number in range(900)
+    ]
+    rows.append(text_row("work/one.md", "pond quay", title="Pond quay"))
+    fill(pool_dsn, rows)
+    caller = Caller(f"blocks_{tmp_path.name[-9:]}".lower(), False, Scope(folders=("work",)))
+    blocks = 0
+
+    def counted(reader: Connected, *statements: tuple[str, Any]) -> None:
+        nonlocal blocks
+        for sql, values in statements:
+            text, lists = as_postgres(sql)
+            given = [json.loads(one) if at in lists else one for at, one in enumerate(values)]
+            explain = psycopg.RawCursor(reader.connection)
+            explain.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {text}", given)
+            blocks += explain.fetchall()[0][0][0]["Plan"]["Shared Hit Blocks"]
+        ask(reader, *statements)
+
+    ask = Connected.ask
+    server = backend_at(tmp_path / "server", pool_dsn)
+    with connect(pool_dsn) as owner:
+        owner.execute("VACUUM ANALYZE")
+        add_member(owner, caller, expires=None)
+
+    def work(word: str, found: int) -> int:
+        nonlocal blocks
+        blocks = 0
+        assert len(server.call("search", {"query": word}, caller)["results"]) == found
+        return blocks
+
+    try:
+        monkeypatch.setattr(Connected, "ask", counted)
+        assert work("heron", 0) < 2 * work("zebra", 0)
+        assert work("pond", 1) < 2 * work("quay", 1)
+    finally:
+        server.connections.close()
+        with connect(pool_dsn) as owner:
+            owner.execute(f"DROP ROLE {caller.name}")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vault_index.access import Tokens, hash_of
@@ -71,10 +70,9 @@ class PoolBackend(Backend):
                 f"a pool does not answer {method[:40]!r}",
                 f"available methods: {', '.join(sorted(ANSWERED))}",
             )
-        lent = _Lender(self._home, self.connections, caller)
-        answer: dict[str, Any] = to_json(
-            call(VaultIndex(self._runtime.of_pool(lent, lent.names)), method, given)
-        )
+        with self.connections.lend(caller) as lent:
+            runtime = self._runtime.of_pool(_Lent(self._home, lent), lambda: lent.reader.sources)
+            answer: dict[str, Any] = to_json(call(VaultIndex(runtime), method, given))
         return answer
 
     def _add(
@@ -125,23 +123,17 @@ class PoolBackend(Backend):
         put_vectors(pool, space_of(pool, embedder.space), SHARED, floats)
 
 
-class _Lender(ReadPool):
-    """Lends connections to the pool for one caller."""
+class _Lent(ReadPool):
+    """The connections of one request."""
 
-    def __init__(self, home: Home, connections: PoolConnections, caller: Caller | None) -> None:
+    def __init__(self, home: Home, lent: Connections) -> None:
         super().__init__(home)
-        self._lend = partial(connections.lend, caller)
+        self._lent = lent
 
     @contextmanager
     def lend(self, *, snapshot: bool = True) -> Iterator[Connections]:
         """Lend a connection for reading."""
-        with self._lend() as connections:
-            yield connections
-
-    def names(self) -> tuple[str, ...]:
-        """Return the names of the sources that the caller sees."""
-        with self._lend() as connections:
-            return connections.reader.sources
+        yield self._lent
 
 
 class PoolTokens(Tokens):

@@ -29,6 +29,7 @@ CODES_SUFFIX = ".codes-"
 _MOST_UNCODED = 1_000
 _KEY = re.compile(rf"\A- (?:{'|'.join(OF_MEMORIES)}): ")
 _SPACE = ", ".join(VectorSpace._fields)
+ALL_SPACES = f"SELECT id, {_SPACE}, state, renewed FROM vector_space ORDER BY id"
 STATE = (
     "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns,"
     " document.ctime_ns, document.inode, CASE WHEN instr(lower(document.frontmatter), 'directory')"
@@ -43,9 +44,7 @@ def read_spaces(db: Statements) -> list[SpaceRow]:
     """Return all spaces, oldest first."""
     return [
         SpaceRow(id_, VectorSpace(*space), state == "serving", bool(renewed))
-        for id_, *space, state, renewed in db.execute(
-            f"SELECT id, {_SPACE}, state, renewed FROM vector_space ORDER BY id"
-        )
+        for id_, *space, state, renewed in db.execute(ALL_SPACES)
     ]
 
 

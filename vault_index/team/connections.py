@@ -55,10 +55,11 @@ class PoolConnections:
         """
         with self._opening:
             self._pool.open()
-        role = SQL("; SET LOCAL ROLE {}").format(Identifier(caller.name)) if caller else SQL("")
-        begin = SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY{}").format(role)
-        with translated(), self._pool.connection() as connection:
-            connection.execute(begin)
+        # In pipeline mode, a statement without an answer takes no round trip.
+        with translated(), self._pool.connection() as connection, connection.pipeline():
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            if caller:
+                connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(caller.name)))
             try:
                 reader = PoolReader(connection, caller.scope if caller else Scope())
                 with closing(State(self._state_db)) as state:

@@ -45,10 +45,10 @@ def read_expression(match: str) -> Expression:
                 phrases[phrase] = None
                 yield f"({phrase})"
             else:
-                yield _NOTHING
+                yield NOTHING
 
     return Expression(" ".join(parts()), tuple(phrases))
 
 
-_NOTHING = quoted("\x01")
+NOTHING = quoted("\x01")
 """A phrase without a word, which matches nothing."""

@@ -16,11 +16,11 @@ from vault_index.models import Filters, Vector
 from vault_index.store.documents import ALL
 from vault_index.store.filters import Candidates, document_condition
 from vault_index.store.records import DOCUMENT, ChunkRecord, SpaceRow, StoredDocument
-from vault_index.store.spaces import read_spaces
-from vault_index.team.expressions import Phrase, read_expression
+from vault_index.store.spaces import ALL_SPACES, read_spaces
+from vault_index.team.expressions import NOTHING, Phrase, read_expression
 from vault_index.team.statements import Connected
-from vault_index.team.vectors import BEST, Seen, from_halfvec, nearest, to_halfvec
-from vault_index.team.vocabulary import PoolVocabulary
+from vault_index.team.vectors import BEST, SIZES, Seen, from_halfvec, nearest, to_halfvec
+from vault_index.team.vocabulary import MANY_ZONES, PoolVocabulary
 from vault_index.team.words import sparse, tokenizer
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ _MOST_COMPLETED = 100
 """Maximum number of stems that stand for a prefix in a score."""
 _MOST_LINKED = 1000
 """Maximum number of texts of links that are scored as names."""
+_ZONES = (  # all of them are asked, until a scope leaves some out
+    "SELECT id, source, folder, project, documents, chunks,"
+    " (SELECT set_config('pool.zones', '*', true)) FROM seen_zone"
+)
 _CHUNK = (
     "chunk.id, chunk.ordinal, chunk.headings, chunk.text, chunk.start_line, chunk.end_line,"
     f" chunk.tokens, {DOCUMENT}"
@@ -52,10 +56,11 @@ class PoolReader(Connected):
 
     def __init__(self, connection: psycopg.Connection[Any], scope: Scope = _WHOLE) -> None:
         super().__init__(connection)
-        zones = self.execute("SELECT id, source, folder, project, documents, chunks FROM seen_zone")
+        self.ask((_ZONES, ()), (ALL_SPACES, ()), (SIZES, ()))
+        zones = self.execute(_ZONES)
         seen = [
             (id_, source, documents, chunks)
-            for id_, source, folder, project, documents, chunks in zones
+            for id_, source, folder, project, documents, chunks, _ in zones
             if scope.holds(source, f"{folder}/" if folder else "", project)
         ]
         self.sources: tuple[str, ...] = tuple(sorted({source for _, source, *_ in seen}))
@@ -65,8 +70,9 @@ class PoolReader(Connected):
             "chunk": sum(chunks for *_, chunks in seen),
         }
         self._seen = Seen([id_ for id_, *_ in seen], self._counts["chunk"])
-        self.set(pool__zones=f"{{{','.join(map(str, self._seen.zones))}}}")
-        self._vocabulary = PoolVocabulary(self, self._counts["chunk"])
+        if len(seen) < len(zones):
+            self.set(pool__zones=f"{{{','.join(map(str, self._seen.zones))}}}")
+        self._vocabulary = PoolVocabulary(self, self._seen.chunks, self._seen.zones)
         self._completed: dict[str, list[str]] = {}
 
     @contextmanager
@@ -97,10 +103,16 @@ class PoolReader(Connected):
         """
         score, weights = self._score(match)
         most = _MOST_BOUNDED if bounded else _MOST_SCORED
+        zones = self._zones(match)
         found: list[str] = []
         values: list[object] = []
         for expression in [one for one, _ in bounded] if bounded else [match]:
             condition, more = self._condition(filters, expression, required, excluded)
+            if zones is not None:
+                condition, more = (
+                    f"chunk.zone_id = ANY (?::integer[]) AND {condition}",
+                    [zones, *more],
+                )
             found.append(
                 f"SELECT id, ordinal, document_id, {score} AS score FROM"
                 " (SELECT id, ordinal, document_id, weights, terms FROM chunk"
@@ -116,17 +128,17 @@ class PoolReader(Connected):
 
     def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
         """Return documents by BM25 of their names, or of the texts of links to them."""
-        wanted = read_expression(match)
+        wanted, tsquery = read_expression(match), self._tsquery(match)
         score, weights = self._score(match, names=True)
         condition, values = document_condition(filters)
         where = f" AND {condition}" if condition else ""
-        own = self.execute(
+        own = (
             f"SELECT document.id, {score} AS score FROM document"
             f" WHERE name_terms @@ ?::tsquery{where}"
             " ORDER BY 2 DESC, document.path, document.source LIMIT ?",
-            (*weights, wanted.tsquery, *values, limit),
+            (*weights, tsquery, *values, limit),
         )
-        linked = self.execute(
+        linked = (
             "WITH linked AS MATERIALIZED (SELECT DISTINCT target_name, tsvector_to_array(terms)"
             " FROM link WHERE terms @@ ?::tsquery),"
             " named (id, stems) AS (SELECT document.id, linked.tsvector_to_array FROM linked"
@@ -134,11 +146,12 @@ class PoolReader(Connected):
             " linked.tsvector_to_array FROM linked JOIN alias ON alias.folded = target_name)"
             " SELECT document.id, stems FROM named JOIN document ON document.id = named.id"
             f" WHERE true{where} LIMIT ?",
-            (wanted.tsquery, *values, _MOST_LINKED),
+            (tsquery, *values, _MOST_LINKED),
         )
         inverse = {one.stems[-1]: self._inverse(one, names=True) for one in wanted.phrases}
-        found = dict(own)
-        for document_id, stems in linked:
+        self.ask(own, linked)
+        found = dict(self.execute(*own))
+        for document_id, stems in self.execute(*linked):
             score_of = sum(inverse.get(stem, 0.0) for stem in stems)
             found[document_id] = max(score_of, found.get(document_id, 0.0))
         return sorted(found.items(), key=lambda one: -one[1])[:limit]
@@ -184,12 +197,31 @@ class PoolReader(Connected):
         for expression, sign in ((match, ""), (required, ""), (excluded, "NOT ")):
             if expression:
                 conditions.append(f"{sign}chunk.terms @@ ?::tsquery")
-                values.append(read_expression(expression).tsquery)
+                values.append(self._tsquery(expression))
         of_document, more = document_condition(filters)
         if of_document:
             inside = f"SELECT document.id FROM document WHERE {of_document}"
             conditions.append(f"chunk.document_id IN ({inside})")
         return " AND ".join(conditions) or "true", [*values, *more]
+
+    def _tsquery(self, match: str) -> str:
+        """Return an expression without the words that only hidden texts hold, which cost time."""
+        wanted = read_expression(match)
+        self._vocabulary.count_stems({stem: stem for one in wanted.phrases for stem in one.stems})
+        tsquery = wanted.tsquery
+        for phrase in wanted.phrases:
+            whole = phrase.stems[:-1] if phrase.prefix else phrase.stems
+            if not all(self._held(one) or self._vocabulary.named.get(one) for one in whole):
+                tsquery = tsquery.replace(f"({phrase})", NOTHING)
+        return tsquery
+
+    def _zones(self, match: str) -> list[int] | None:
+        """Return the visible zones that may hold a phrase of an expression; None for many."""
+        found = set[int]()
+        for phrase in read_expression(match).phrases:
+            known = None if phrase.prefix else self._vocabulary.zones[phrase.stems[0]]
+            found.update(self._seen.zones if known is None else known)
+        return sorted(found) if len(found) <= MANY_ZONES else None
 
     # --- scores -----------------------------------------------------------------------------------
 
@@ -198,7 +230,7 @@ class PoolReader(Connected):
         score, weights = self._score(match)
         return self.execute(
             f"SELECT chunk.id, {score} FROM chunk WHERE chunk.id = ANY (?) AND terms @@ ?::tsquery",
-            (*weights, [*chunk_ids], read_expression(match).tsquery),
+            (*weights, [*chunk_ids], self._tsquery(match)),
         )
 
     def _score(self, match: str, *, names: bool = False) -> tuple[str, list[object]]:
@@ -331,7 +363,7 @@ class PoolReader(Connected):
         if [len(one.stems) for one in wanted.phrases] == [1] and not wanted.phrases[0].prefix:
             return self._held(wanted.phrases[0].stems[0]) // share
         sql = "SELECT count(*) FROM chunk WHERE terms @@ ?::tsquery"
-        matches = int(self.value(sql, (wanted.tsquery,)))
+        matches = int(self.value(sql, (self._tsquery(match),)))
         return matches // share
 
     def stems(self, words: Collection[str]) -> dict[str, str]:

@@ -47,32 +47,38 @@ class Connected:
     """A connection that runs statements with the parameters of SQLite."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        from psycopg import RawCursor
-
         self.connection = connection
-        self._cursor = RawCursor(connection)
         self._answers: dict[tuple[str, str], list[Any]] = {}
         """Rows by statement and values: a transaction that only reads always gets the same."""
-        self.statements = 0
-        """Number of statements that were run."""
+        self.round_trips = 0
+        """Number of times that this waited for an answer."""
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return all rows. Raises PoolError."""
         key = sql, repr(values)
         if key not in self._answers:
-            text, lists = as_postgres(sql)
-            given = [json.loads(one) if at in lists else one for at, one in enumerate(values)]
-            self.statements += 1
-            with translated():
-                self._cursor.execute(text, given)
-                self._answers[key] = self._cursor.fetchall() if self._cursor.description else []
+            self.ask((sql, values))
         return self._answers[key]
+
+    def ask(self, *statements: tuple[str, Sequence[Any]]) -> None:
+        """Run statements in one round trip, for `execute` to return their rows."""
+        from psycopg import RawCursor
+
+        self.round_trips += 1
+        asked = []
+        with translated():
+            for sql, values in statements:
+                text, lists = as_postgres(sql)
+                given = [json.loads(one) if at in lists else one for at, one in enumerate(values)]
+                cursor = RawCursor(self.connection)
+                asked.append(((sql, repr(values)), cursor.execute(text, given)))
+            for key, cursor in asked:
+                self._answers[key] = cursor.fetchall()
 
     def set(self, **settings: str) -> None:
         """Change settings for the rest of the transaction; `__` stands for a dot."""
         named = [part for name, one in settings.items() for part in (name.replace("__", "."), one)]
         calls = ", ".join(["set_config(%s, %s, true)"] * len(settings))
-        self.statements += 1
         with translated():
             self.connection.execute(f"SELECT {calls}", named)
 

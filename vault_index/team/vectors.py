@@ -25,6 +25,11 @@ _LEAST_SHARE = 0.05
 _MOST_CHANGED = 0.1
 """Share of removed vectors after which the index misses too many neighbours."""
 _AVOIDED = ("enable_sort", "enable_seqscan", "enable_hashjoin", "enable_mergejoin")
+SIZES = (
+    "SELECT relname, reltuples::bigint FROM pg_class WHERE oid = 'pool.chunk'::regclass OR oid IN"
+    " (SELECT indexrelid FROM pg_index WHERE indrelid = 'pool.embedding'::regclass AND indisvalid)"
+)
+"""The approximate number of chunks, and the usable indexes of vectors."""
 BEST = "ORDER BY score DESC, document.path, document.source, chunk.ordinal LIMIT ?"
 
 
@@ -64,11 +69,14 @@ def nearest(
     values: Sequence[object],
 ) -> list[tuple[int, float]]:
     """Return the nearest of the visible chunks that meet a condition, with their cosine."""
-    indexed = _is_indexed(db, space.id) and _is_broad(db, seen, where, values)
+    sizes = dict(db.execute(SIZES))
+    indexed = _index_name(space.id) in sizes and _is_broad(db, sizes["chunk"], seen, where, values)
     if indexed:  # as a condition on each neighbour, not as a join that the planner may begin with
         where = f"({where}) IS TRUE"
-    else:
-        where, values = f"embedding.zone_id = ANY (?) AND {where}", (seen.zones, *values)
+    elif seen.chunks < sizes["chunk"] * _LEAST_SHARE:
+        mine = "zone_id = ANY (?::integer[])"
+        where = f"chunk.{mine} AND embedding.{mine} AND {where}"
+        values = (seen.zones, seen.zones, *values)
     # Only an expression with the dimensions uses the index.
     cast = f"::halfvec({space.space.dimensions:d})" if indexed else ""
     sql = (
@@ -94,13 +102,8 @@ def nearest(
     return found
 
 
-def _is_indexed(db: Connected, space_id: int) -> bool:
-    return db.value("SELECT to_regclass(?)", (f"pool.{_index_name(space_id)}",)) is not None
-
-
-def _is_broad(db: Connected, seen: Seen, where: str, values: Sequence[object]) -> bool:
+def _is_broad(db: Connected, total: int, seen: Seen, where: str, values: Sequence[object]) -> bool:
     """Return whether enough of all chunks are visible and meet a condition."""
-    total = db.value("SELECT reltuples::bigint FROM pg_class WHERE oid = 'pool.chunk'::regclass")
     least = max(int(total * _LEAST_SHARE), 1)
     if where == "true" or seen.chunks < least:
         return seen.chunks >= least

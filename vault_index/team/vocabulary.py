@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from vault_index.store.vocabulary import Vocabulary
 from vault_index.team.statements import Connected
@@ -10,20 +11,35 @@ from vault_index.team.words import tokenizer
 from vault_index.terms import folded
 
 _MANY_TEXTS = 20_000
+MANY_ZONES = 100
+"""Up to as many zones, an index is asked for each, so that the texts of others take no time."""
 _END = "\U0010ffff"
 """Follows every letter, so that all words with a beginning are one range."""
+
+_WORDS = "FROM term_of_zone WHERE word > ' ' AND chunks > 0 AND stem >= ?1 AND stem < ?2"
+_OF_ZONES = f"SELECT DISTINCT word {_WORDS} AND zone_id = ANY (?3::integer[])"
+_FIRST = f"SELECT stem, word {_WORDS}"
+# From each word to the next, because many zones have the same words.
+_EACH = (
+    f"WITH RECURSIVE one AS (({_FIRST} ORDER BY stem, word LIMIT 1) UNION ALL SELECT next.*"
+    f" FROM one, LATERAL ({_FIRST} AND (stem, word) > (one.stem, one.word)"
+    " ORDER BY stem, word LIMIT 1) AS next) SELECT word FROM one"
+)
 
 
 class PoolVocabulary(Vocabulary):
     """The words of the visible texts; its counts of stems are kept for one request."""
 
-    def __init__(self, db: Connected, chunks: int) -> None:
+    def __init__(self, db: Connected, chunks: int, zones: Sequence[int]) -> None:
         self._rows = db
         self._chunks = chunks
+        self._zones = zones
         self._by_length: dict[tuple[str, int], dict[str, str]] = {}
         self._counts: dict[str, int] = {}
         self.named: dict[str, int] = {}
         """The number of documents with a stem in a name, of the stems that were counted."""
+        self.zones: dict[str, set[int] | None] = {}
+        """The zones of the stems that were counted; None for many."""
 
     @property
     def is_large(self) -> bool:
@@ -36,12 +52,12 @@ class PoolVocabulary(Vocabulary):
 
     def words_between(self, beginning: str, shortest: int, longest: int) -> list[str]:
         """Return the words of these lengths whose stem has this beginning."""
-        rows = self._rows.execute(
-            "SELECT word FROM term WHERE word > ' ' AND stem >= ? AND stem < ?"
-            " AND length(word) BETWEEN ? AND ?",
-            (beginning, beginning + _END, shortest, longest),
-        )
-        return [word for (word,) in rows]
+        between = (beginning, beginning + _END)
+        if len(self._zones) <= MANY_ZONES:
+            rows = self._rows.execute(_OF_ZONES, (*between, self._zones))
+        else:
+            rows = self._rows.execute(_EACH, between)
+        return [word for (word,) in rows if shortest <= len(word) <= longest]
 
     def frequencies(self, words: Collection[str]) -> dict[str, int]:
         """Return the number of texts of each word, and read the counts of all of them at once."""
@@ -52,14 +68,17 @@ class PoolVocabulary(Vocabulary):
         """Return the number of texts by stem, without unknown stems."""
         if new := {*stem_of.values()} - self._counts.keys():
             rows = self._rows.execute(
-                "SELECT word, stem, chunks::bigint FROM term WHERE word IN ('', ' ')"
+                "SELECT word, stem, chunks::bigint, zones FROM term WHERE word IN ('', ' ')"
                 " AND stem = ANY (?)",
                 (sorted(new),),
             )
             for counts, kind in ((self._counts, ""), (self.named, " ")):
                 counts |= dict.fromkeys(new, 0) | {
-                    stem: count for word, stem, count in rows if word == kind
+                    stem: count for word, stem, count, _ in rows if word == kind
                 }
+            for stem in new:
+                lists = [zones for _, one, _, zones in rows if one == stem]
+                self.zones[stem] = None if None in lists else {*chain.from_iterable(lists)}
         return {stem: count for stem in stem_of.values() if (count := self._counts[stem])}
 
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:

@@ -1,23 +1,26 @@
 -- What the reader asks: the tables of an index (store/sql/index) as views, and the functions of SQLite that its
--- statements use. The views show a request's zones only (setting `pool.zones`), besides the policies. `IS TRUE` makes
--- the zones a condition instead of a join, so that the index of vectors can be used.
+-- statements use. The views show the zones of a request only (setting `pool.zones`; * for all), besides the policies.
+-- `IS TRUE` makes the zones a condition instead of a join, so that the index of vectors can be used.
 
 SET LOCAL search_path = pool, public;
 
 CREATE FUNCTION asked_zones() RETURNS SETOF integer LANGUAGE sql STABLE
-    RETURN unnest(current_setting('pool.zones', true)::integer[]);
+    RETURN unnest(nullif(current_setting('pool.zones', true), '')::integer[]);
+CREATE FUNCTION asks_all() RETURNS boolean LANGUAGE sql STABLE RETURN current_setting('pool.zones', true) = '*';
 
 DO $$
 DECLARE of_zone text;
 BEGIN
     FOREACH of_zone IN ARRAY ARRAY['document', 'chunk', 'tag', 'alias', 'link', 'embedding'] LOOP
         EXECUTE format('CREATE VIEW answer.%1$I WITH (security_invoker) AS SELECT * FROM pool.%1$I'
-            ' WHERE (zone_id + 0 IN (SELECT pool.asked_zones())) IS TRUE', of_zone);
+            ' WHERE ((SELECT pool.asks_all()) OR zone_id + 0 IN (SELECT pool.asked_zones())) IS TRUE', of_zone);
     END LOOP;
 END $$;
-CREATE VIEW answer.term WITH (security_invoker) AS
-    SELECT stem, word, sum(chunks) AS chunks FROM pool.term
-    WHERE (zone_id + 0 IN (SELECT pool.asked_zones())) IS TRUE GROUP BY stem, word HAVING sum(chunks) > 0;
+CREATE VIEW answer.term_of_zone WITH (security_invoker) AS SELECT * FROM pool.term
+    WHERE ((SELECT pool.asks_all()) OR zone_id + 0 IN (SELECT pool.asked_zones())) IS TRUE;
+CREATE VIEW answer.term WITH (security_invoker) AS  -- zones: of a few zones only
+    SELECT stem, word, sum(chunks) AS chunks, CASE WHEN count(*) <= 64 THEN array_agg(zone_id) END AS zones
+    FROM answer.term_of_zone GROUP BY stem, word HAVING sum(chunks) > 0;
 CREATE VIEW answer.vector_space AS
     SELECT id, provider, model, dimensions, endpoint, state, 0 AS renewed FROM pool.vector_space;
 
