@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -43,9 +42,8 @@ class PoolConnections:
             max_size=most,
             timeout=_SECONDS,
             check=ConnectionPool.check_connection,
-            open=False,
+            open=True,
         )
-        self._opening = threading.Lock()
 
     @contextmanager
     def lend(self, caller: Caller | None) -> Iterator[Connections]:
@@ -53,8 +51,6 @@ class PoolConnections:
 
         The role and the settings end with the transaction.
         """
-        with self._opening:
-            self._pool.open()
         # In pipeline mode, a statement without an answer takes no round trip.
         with translated(), self._pool.connection() as connection, connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -71,8 +67,6 @@ class PoolConnections:
     @contextmanager
     def write(self, caller: Caller) -> Iterator[psycopg.Connection[Any]]:
         """Lend a connection as a member that writes, for one transaction. Raises PoolError."""
-        with self._opening:
-            self._pool.open()
         role = SQL("SET LOCAL search_path = pool, public; SET LOCAL ROLE {}")
         with translated(), self._pool.connection() as connection, connection.transaction():
             connection.execute(role.format(Identifier(caller.name)))
@@ -80,8 +74,6 @@ class PoolConnections:
 
     def member_with(self, hashed: str) -> Caller | None:
         """Return the member with the hash of a token; None for an unknown or expired one."""
-        with self._opening:
-            self._pool.open()
         with translated(), self._pool.connection() as connection:
             row = connection.execute(
                 "SELECT role::text, writes, sources, folders, projects FROM pool.member_with(%s)",

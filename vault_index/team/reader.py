@@ -38,8 +38,9 @@ _MOST_COMPLETED = 100
 _MOST_LINKED = 1000
 """Maximum number of texts of links that are scored as names."""
 _ZONES = (  # all of them are asked, until a scope leaves some out
-    "SELECT id, source, folder, project, documents, chunks,"
-    " (SELECT set_config('pool.zones', '*', true)) FROM seen_zone"
+    "SELECT id, source, folder, project, documents, chunks, (SELECT set_config('pool.zones',"
+    " CASE WHEN whole THEN '*' ELSE (SELECT array_agg(id)::text FROM seen_zone) END, true)"
+    " FROM sight) FROM seen_zone"
 )
 _CHUNK = (
     "chunk.id, chunk.ordinal, chunk.headings, chunk.text, chunk.start_line, chunk.end_line,"
@@ -210,18 +211,19 @@ class PoolReader(Connected):
         self._vocabulary.count_stems({stem: stem for one in wanted.phrases for stem in one.stems})
         tsquery = wanted.tsquery
         for phrase in wanted.phrases:
-            whole = phrase.stems[:-1] if phrase.prefix else phrase.stems
+            whole = phrase.stems[: len(phrase.stems) - phrase.prefix]
             if not all(self._held(one) or self._vocabulary.named.get(one) for one in whole):
                 tsquery = tsquery.replace(f"({phrase})", NOTHING)
         return tsquery
 
     def _zones(self, match: str) -> list[int] | None:
         """Return the visible zones that may hold a phrase of an expression; None for many."""
-        found = set[int]()
-        for phrase in read_expression(match).phrases:
-            known = None if phrase.prefix else self._vocabulary.zones[phrase.stems[0]]
-            found.update(self._seen.zones if known is None else known)
-        return sorted(found) if len(found) <= MANY_ZONES else None
+        lists = [
+            self._seen.zones if one.prefix else self._vocabulary.zones[one.stems[0]]
+            for one in read_expression(match).phrases
+        ]
+        found = {zone for zones in lists for zone in zones}
+        return sorted(found) if len(found) <= MANY_ZONES and 0 not in found else None
 
     # --- scores -----------------------------------------------------------------------------------
 

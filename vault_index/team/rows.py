@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vault_index.store.document_names import target_name
@@ -42,7 +42,10 @@ def replace_documents(
             " WHERE source = %s AND path = ANY (%s)",
             (source, list(paths)),
         ).fetchall()
-        remove_documents(pool, [(source, path) for path in paths])
+        # With their chunks, names and links.
+        pool.execute(
+            "DELETE FROM document WHERE source = %s AND path = ANY (%s)", (source, list(paths))
+        )
         if rows:
             put_documents(pool, rows, _average_length(pool, rows))
         pool.execute(
@@ -68,12 +71,11 @@ def _average_length(pool: Pool, rows: Sequence[tuple[DocumentRow, bytes]]) -> fl
 
 
 def put_documents(pool: Pool, rows: Sequence[tuple[DocumentRow, bytes]], average: float) -> None:
-    """Replace documents by these rows, each with its `version`. Call it in a transaction.
+    """Add documents by these rows, each with its `version`. Call it in a transaction.
 
     `average` is the mean number of words of a chunk, the same for the whole pool. Vectors are not
     written: those of texts that did not change stay.
     """
-    remove_documents(pool, [(row.source, row.path) for row, _ in rows])
     zones = {
         place: zone
         for place in {_place(row) for row, _ in rows}
@@ -95,15 +97,6 @@ def put_documents(pool: Pool, rows: Sequence[tuple[DocumentRow, bytes]], average
             tables[table].append(own | key)
     for table, contents in tables.items():
         _insert(pool, table, contents)
-
-
-def remove_documents(pool: Pool, places: Collection[tuple[str, str]]) -> None:
-    """Delete documents, given as source and path, with their chunks, names and links."""
-    pool.execute(
-        "DELETE FROM document WHERE (source, path) IN"
-        " (SELECT * FROM unnest(%s::text[], %s::text[]))",
-        ([source for source, _ in places], [path for _, path in places]),
-    )
 
 
 def put_vectors(

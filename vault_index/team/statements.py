@@ -50,8 +50,6 @@ class Connected:
         self.connection = connection
         self._answers: dict[tuple[str, str], list[Any]] = {}
         """Rows by statement and values: a transaction that only reads always gets the same."""
-        self.round_trips = 0
-        """Number of times that this waited for an answer."""
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return all rows. Raises PoolError."""
@@ -62,18 +60,16 @@ class Connected:
 
     def ask(self, *statements: tuple[str, Sequence[Any]]) -> None:
         """Run statements in one round trip, for `execute` to return their rows."""
+        with translated():
+            asked = {(sql, repr(values)): self._send(sql, values) for sql, values in statements}
+            self._answers |= {key: cursor.fetchall() for key, cursor in asked.items()}
+
+    def _send(self, sql: str, values: Sequence[Any]) -> psycopg.RawCursor[Any]:
         from psycopg import RawCursor
 
-        self.round_trips += 1
-        asked = []
-        with translated():
-            for sql, values in statements:
-                text, lists = as_postgres(sql)
-                given = [json.loads(one) if at in lists else one for at, one in enumerate(values)]
-                cursor = RawCursor(self.connection)
-                asked.append(((sql, repr(values)), cursor.execute(text, given)))
-            for key, cursor in asked:
-                self._answers[key] = cursor.fetchall()
+        text, lists = as_postgres(sql)
+        given = [json.loads(one) if at in lists else one for at, one in enumerate(values)]
+        return RawCursor(self.connection).execute(text, given)
 
     def set(self, **settings: str) -> None:
         """Change settings for the rest of the transaction; `__` stands for a dot."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
 
 from vault_index.store.vocabulary import Vocabulary
 from vault_index.team.statements import Connected
@@ -38,8 +38,8 @@ class PoolVocabulary(Vocabulary):
         self._counts: dict[str, int] = {}
         self.named: dict[str, int] = {}
         """The number of documents with a stem in a name, of the stems that were counted."""
-        self.zones: dict[str, set[int] | None] = {}
-        """The zones of the stems that were counted; None for many."""
+        self.zones: defaultdict[str, set[int]] = defaultdict(set)
+        """The zones of the stems that were counted; with 0, there are more."""
 
     @property
     def is_large(self) -> bool:
@@ -52,11 +52,9 @@ class PoolVocabulary(Vocabulary):
 
     def words_between(self, beginning: str, shortest: int, longest: int) -> list[str]:
         """Return the words of these lengths whose stem has this beginning."""
-        between = (beginning, beginning + _END)
-        if len(self._zones) <= MANY_ZONES:
-            rows = self._rows.execute(_OF_ZONES, (*between, self._zones))
-        else:
-            rows = self._rows.execute(_EACH, between)
+        few = [self._zones] if len(self._zones) <= MANY_ZONES else []
+        values = (beginning, beginning + _END, *few)
+        rows = self._rows.execute(_OF_ZONES if few else _EACH, values)
         return [word for (word,) in rows if shortest <= len(word) <= longest]
 
     def frequencies(self, words: Collection[str]) -> dict[str, int]:
@@ -72,13 +70,10 @@ class PoolVocabulary(Vocabulary):
                 " AND stem = ANY (?)",
                 (sorted(new),),
             )
-            for counts, kind in ((self._counts, ""), (self.named, " ")):
-                counts |= dict.fromkeys(new, 0) | {
-                    stem: count for word, stem, count, _ in rows if word == kind
-                }
-            for stem in new:
-                lists = [zones for _, one, _, zones in rows if one == stem]
-                self.zones[stem] = None if None in lists else {*chain.from_iterable(lists)}
+            self._counts |= dict.fromkeys(new, 0)
+            for word, stem, count, zones in rows:
+                (self.named if word else self._counts)[stem] = count
+                self.zones[stem].update(zones)
         return {stem: count for stem in stem_of.values() if (count := self._counts[stem])}
 
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:

@@ -18,8 +18,8 @@ BEGIN
 END $$;
 CREATE VIEW answer.term_of_zone WITH (security_invoker) AS SELECT * FROM pool.term
     WHERE ((SELECT pool.asks_all()) OR zone_id + 0 IN (SELECT pool.asked_zones())) IS TRUE;
-CREATE VIEW answer.term WITH (security_invoker) AS  -- zones: of a few zones only
-    SELECT stem, word, sum(chunks) AS chunks, CASE WHEN count(*) <= 64 THEN array_agg(zone_id) END AS zones
+CREATE VIEW answer.term WITH (security_invoker) AS  -- {0} stands for many zones
+    SELECT stem, word, sum(chunks) AS chunks, CASE WHEN count(*) <= 64 THEN array_agg(zone_id) ELSE '{0}' END AS zones
     FROM answer.term_of_zone GROUP BY stem, word HAVING sum(chunks) > 0;
 CREATE VIEW answer.vector_space AS
     SELECT id, provider, model, dimensions, endpoint, state, 0 AS renewed FROM pool.vector_space;
