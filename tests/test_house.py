@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 26_093
+STATEMENTS = 26_113
 """Executable ones: without docstrings and imports."""
 MODULES = 283
-TEST_LINES = 40_786
+TEST_LINES = 40_834
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""
