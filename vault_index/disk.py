@@ -129,8 +129,11 @@ def draft(
     *,
     mode: int = 0o666,
     within: str = "",
+    lasting: bool = True,
 ) -> Iterator[str]:
-    """Write a synced file under a hidden name; remove it at the end if it was not moved.
+    """Write a file under a hidden name; remove it at the end if it was not moved.
+
+    With `lasting`, sync it, so that its content survives a power loss.
 
     The file is not indexed. It gets the permissions of `like`, else those of a new file with
     `mode`, minus access for users that cannot read the folder `within`. A lock marks it as in use;
@@ -145,7 +148,8 @@ def draft(
                 _keep_within(descriptor, os.stat(within))
             file.write(data)
             file.flush()
-            os.fsync(descriptor)
+            if lasting:
+                os.fsync(descriptor)
             yield path
     finally:
         with contextlib.suppress(FileNotFoundError):

@@ -160,6 +160,14 @@ class CacheDamagedError(VaultIndexError):
     code = "cache_damaged"
 
 
+class RemoteError(VaultIndexError):
+    """A remote source does not answer, or refuses; a later attempt may succeed."""
+
+    code = "remote"
+    output = b""
+    """The output of git."""
+
+
 class PoolUnreachable(VaultIndexError):
     """The team's pool does not answer; a later attempt may succeed."""
 

@@ -33,13 +33,13 @@ if TYPE_CHECKING:  # keeps start-up fast: a query does not import the writer, no
 
     from vault_index.embeddings import Embedder
     from vault_index.indexer.index_writer import WriteSide
+    from vault_index.indexer.machine import Machine
     from vault_index.indexer.outbound import Now
     from vault_index.query.documents import Records
     from vault_index.query.references import Place
     from vault_index.query.search import Searcher
     from vault_index.results.changes import EmbedReport
     from vault_index.sources.source import Source
-    from vault_index.team.machine import Machine
 
 _LONGEST_QUESTION = 4000
 """Maximum query length in characters, about the largest passage.
@@ -155,7 +155,7 @@ class Runtime:
 
     def machine(self) -> Machine:
         """Return what a publication to the team's pool needs."""
-        from vault_index.team.machine import Machine
+        from vault_index.indexer.machine import Machine
 
         return Machine(self.home, self.config, self.pool, self.moments, self.by_name)
 

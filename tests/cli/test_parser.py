@@ -95,7 +95,7 @@ def test_parser_suggests_the_nearest_command() -> None:
         "serach": "did you mean search?", "Sync": "did you mean sync?", "sources": "did you mean source?",
         "xyzzy": "see: vault-index --help", "config gte": "did you mean config get?",
         "config xyzzy": "config has the commands get, set, list, delete, path",
-        "source": "source has the commands list, add, remove",
+        "source": "source has the commands list, add, sync, remove",
     }  # fmt: skip
     assert {word: unknown_command(word).hint for word in hints} == hints
 

@@ -9,9 +9,9 @@ from tests.team.machines import Laptop, contents
 from vault_index import VaultIndex
 from vault_index.config import ChunkConfig
 from vault_index.errors import ConflictError, UsageError
+from vault_index.mirroring.exchange import action
 from vault_index.team.database import connect
 from vault_index.team.files import check_path, delete_file, digests, export, put_file, read_file
-from vault_index.team.mirror import action
 
 MIRROR = 'mirror = "80-memory/team"'
 PLACE = "80-memory/team"
@@ -33,15 +33,15 @@ def team(pool_dsn: str, tmp_path: Path) -> tuple[Laptop, Laptop]:
 @pytest.mark.parametrize(
     ("base", "here", "there", "expected"),
     [
-        (b"a", b"a", b"a", "same"), (b"a", b"b", b"b", "same"), (b"a", None, None, "same"),
-        (None, None, b"a", "pull"), (b"a", b"a", b"b", "pull"), (b"a", None, b"b", "pull"),
-        (None, b"a", None, "push"), (b"a", b"b", b"a", "push"), (b"a", b"b", None, "push"),
-        (b"a", b"a", None, "remove here"), (b"a", None, b"a", "remove there"),
-        (b"a", b"b", b"c", "conflict"), (None, b"b", b"c", "conflict"),
+        ("a", "a", "a", "same"), ("a", "", "", "same"), ("a", None, None, "same"),
+        (None, None, "a", "pull"), ("a", "a", "", "pull"), ("a", None, "", "pull"),
+        (None, "a", None, "push"), ("a", "", "a", "push"), ("a", "", None, "push"),
+        ("a", "a", None, "remove here"), ("a", None, "a", "remove there"),
+        ("a", "", "c", "conflict"), (None, "", "c", "conflict"),
     ],
 )  # fmt: skip
 def test_action_follows_the_side_that_changed(
-    base: bytes | None, here: bytes | None, there: bytes | None, expected: str
+    base: str | None, here: str | None, there: str | None, expected: str
 ) -> None:
     assert action(base, here, there) == expected
 

@@ -15,7 +15,8 @@ SECTIONS = {
     "Set up": (
         Command("init", "indexing", "write the configuration and index a vault"),
         Command("source list", "settings", "list the sources"),
-        Command("source add", "settings", "add a vault"),
+        Command("source add", "settings", "add a vault or a remote source"),
+        Command("source sync", "settings", "exchange changes with remote sources now"),
         Command("source remove", "settings", "remove a vault from the index; its files stay"),
         Command("config get", "settings", "print one setting"),
         Command("config set", "settings", "change one setting"),
@@ -148,7 +149,7 @@ WITHOUT_SOURCE = frozenset(
 
 GROUPS = {
     "config": "read and change settings",
-    "source": "list, add and remove vaults",
+    "source": "list, add and remove vaults and remote sources",
     "service": "run the daemon as a service of systemd or launchd",
     "agent": "connect Claude Code, Codex, Gemini CLI and OpenCode",
     "token": "create, list and revoke access tokens for `serve`",

@@ -1,15 +1,23 @@
 """`config`, `source`: read and change the settings and the indexed vaults."""
 
+import gc
 import json
+import shutil
+from contextlib import closing
+from dataclasses import asdict
 from typing import Any
 
 from vault_index.cli.arguments import SEVERAL, Options, absolute, argument, takes
-from vault_index.cli.client import home_of
+from vault_index.cli.client import call, call_with_progress, home_of
 from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import remark, show, show_value
-from vault_index.config import Config, Home
+from vault_index.config import Config, Home, SourceConfig, load_config
 from vault_index.errors import UsageError, VaultIndexError
+from vault_index.times import iso_time_or_none
 
+_PATIENCE = 20.0
+"""Seconds to wait for the daemon, which exchanges the same files."""
+_SOURCE_SETTINGS = ("include", "exclude", "local_only", "every", "password_command")
 _KEY = argument(
     "key",
     metavar="KEY",
@@ -49,8 +57,6 @@ def run_config_set(options: Options, args: dict[str, Any]) -> None:
 
 
 def _next_step(home: "Home") -> str:
-    from vault_index.config import load_config
-
     try:
         _check_model(load_config(home))
     except VaultIndexError as error:
@@ -111,7 +117,6 @@ def run_config_path(options: Options, args: dict[str, Any]) -> None:
 def run_source_list(options: Options, args: dict[str, Any]) -> None:
     """List the sources."""
     from vault_index.api.scopes import all_sources
-    from vault_index.config import load_config
 
     config = load_config(home_of(options))
     rows = [
@@ -124,6 +129,7 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
             "local_only": source.local_only
             if isinstance(source.local_only, bool)
             else list(source.local_only),
+            **_remote_state(config, source),
         }
         for source in all_sources(config)
         if options.source is None or options.source.casefold() == source.name.casefold()
@@ -131,37 +137,91 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
     show(options, "source_list", {"results": rows, "total": len(rows)})
 
 
+def _remote_state(config: Config, source: SourceConfig) -> dict[str, Any]:
+    if not source.remote:
+        return {}
+    from vault_index.remotes.mirror import state_of
+
+    state = state_of(config, source)
+    return {**state._asdict(), "synced": iso_time_or_none(state.synced)}
+
+
 @takes(
-    argument("path", metavar="PATH", help="folder of the vault"),
+    argument("path", metavar="PATH", help="folder of the vault, or address of a remote source"),
     argument("--name", metavar="NAME", help="name of the source (default: name of the folder)"),
     argument("--include", help="index only files that match these globs", **SEVERAL),
     argument("--exclude", help="exclude files that match these globs", **SEVERAL),
     argument(
         "--local-only", help="folders and globs whose text is never sent to a server", **SEVERAL
     ),
+    argument(
+        "--every",
+        metavar="MINUTES",
+        type=float,
+        help="time between two exchanges with a remote (default: 5; 0: only `source sync`)",
+    ),
+    argument(
+        "--password-command", metavar="COMMAND", help="command that prints a remote's password"
+    ),
 )
 def run_source_add(options: Options, args: dict[str, Any]) -> None:
-    """Add a vault, or report that it already exists."""
+    """Add a vault or a remote source, or report that it already exists."""
     from vault_index.config.edit import add_source, same_source
+    from vault_index.config.validate import is_remote
 
-    settings: dict[str, Any] = {
-        key: args[key] for key in ("include", "exclude", "local_only") if key in args
-    }
+    settings: dict[str, Any] = {key: args[key] for key in _SOURCE_SETTINGS if key in args}
     name = args.get("name") or options.source or ""
-    known = same_source(home_of(options), name, absolute(args["path"]), settings)
-    source = known or add_source(home_of(options), name, absolute(args["path"]), settings)
+    place = args["path"] if is_remote(args["path"]) else absolute(args["path"])
+    known = same_source(home_of(options), name, place, settings)
+    source = known or add_source(home_of(options), name, place, settings)
     daemon = reload_daemon(options)
     answer = {"name": source.name, "kind": source.kind, "path": str(source.path)}
     done = f"{source.name} already exists" if known else f"added {source.name}"
-    show_value(options, "source_add", answer, f"{done}: {source.path}")
+    show_value(options, "source_add", answer, f"{done}: {source.remote or source.path}")
+    if source.remote and not daemon:
+        remark(options, f"To copy it, run: vault-index source sync {source.name}")
+        return
     remark(options, "The daemon is indexing it" if daemon else "To index it, run: vault-index sync")
+
+
+def _remotes(config: Config, name: str | None) -> list[SourceConfig]:
+    sources = [config.source(name)] if name else [one for one in config.sources if one.remote]
+    if local := next((one.name for one in sources if not one.remote), ""):
+        raise UsageError(f"{local!r} is a folder, not a remote source", "use: vault-index sync")
+    return sources
+
+
+@takes(
+    argument("name", nargs="?", metavar="NAME", help="only this source (default: all remotes)"),
+    description="Send what changed here to the remotes, fetch what changed there, and index it. "
+    "The daemon does this by itself (`every`).",
+)
+def run_source_sync(options: Options, args: dict[str, Any]) -> int:
+    """Exchange changes with remote sources; return 1 if one did not answer."""
+    from vault_index.remotes.mirror import synchronise
+    from vault_index.runtime import Runtime
+
+    gc.enable()
+    sources = _remotes(load_config(home_of(options)), args.get("name") or options.source)
+    names = [one.name for one in sources]
+    if names:
+        call(options, "sync", {"embed": False, "source": names})  # only indexed files may leave
+    with closing(Runtime.open(home_of(options))) as runtime:
+        exchanges = [synchronise(runtime.machine(), source, _PATIENCE) for source in sources]
+    rows = [
+        {"name": name, **done._asdict(), "problems": list(map(asdict, done.problems))}
+        for name, done in zip(names, exchanges, strict=True)
+    ]
+    if any(done.pulled or done.conflicts for done in exchanges):
+        call_with_progress(options, "sync", {"source": names})
+    show(options, "source_sync", {"results": rows, "total": len(rows)})
+    return VaultIndexError.exit_code if any(done.problems for done in exchanges) else 0
 
 
 @takes(argument("name", metavar="NAME", help="source to remove; its files stay"))
 def run_source_remove(options: Options, args: dict[str, Any]) -> None:
-    """Remove a vault from the configuration."""
+    """Remove a vault from the configuration; the copy of a remote is deleted."""
     from vault_index.api.scopes import session_sources
-    from vault_index.config import load_config
     from vault_index.config.edit import remove_source
 
     if any(
@@ -171,13 +231,23 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
             f"{args['name']!r} holds the sessions of a client and cannot be removed",
             f"disable it: vault-index config set sessions.{args['name']}.enabled false",
         )
+    config = load_config(home_of(options))
+    source, stay = config.source(args["name"]), "; its files stay"
     remove_source(home_of(options), args["name"])
     daemon = reload_daemon(options)
+    if source.remote:
+        from vault_index.remotes.mirror import state_of
+
+        if waiting := state_of(config, source).pending:
+            stay = f"; {waiting} changes in {source.path} are not at the remote, so they stay"
+        else:
+            stay = " and its copy; the remote stays"
+            shutil.rmtree(source.path.parent, ignore_errors=True)
     show_value(
         options,
         "source_remove",
         {"name": args["name"], "removed": True},
-        f"removed {args['name']}; its files stay",
+        f"removed {args['name']}{stay}",
     )
     if not daemon:
         remark(options, "To remove its notes from the index, run: vault-index sync")

@@ -18,7 +18,9 @@ from vault_index.config.schema import CLIENTS, SECTIONS, Config, SourceConfig
 from vault_index.config.validate import (
     BadValueError,
     check,
+    check_remote,
     from_text,
+    is_remote,
     keys,
     plain,
     without_password,
@@ -131,7 +133,13 @@ def add_source(
     An empty name derives from the folder's.
     """
     document = _document(home)
-    name = _put_source(document, name, _existing_folder(path), settings)
+    if is_remote(path):
+        check_remote(str(path))
+        root = Path(str(path).partition("#")[0].removesuffix(".git").replace(":", "/"))
+        settings = {"remote": str(path), **(settings or {})}
+    else:
+        root = _existing_folder(path)
+    name = _put_source(document, name, root, settings)
     return _write(home, document).source(name)
 
 
@@ -146,7 +154,8 @@ def _put_source(
         )
     name = name or free_name(root, [*sources, *CLIENTS])
     table = tomlkit.table()
-    table["path"] = str(root)
+    if "remote" not in (settings or {}):
+        table["path"] = str(root)
     for key, value in (settings or {}).items():
         table[key] = plain(value)
     table.add(tomlkit.nl())
@@ -158,11 +167,11 @@ def same_source(
     home: Home, name: str, path: str | Path, settings: Mapping[str, Any]
 ) -> SourceConfig | None:
     """Return the existing source that `add_source` would duplicate, or None."""
-    root = os.path.realpath(_existing_folder(path))
+    root = "" if is_remote(path) else os.path.realpath(_existing_folder(path))
     for source in parse_config(read_text(home), home, {}).sources:
-        as_asked = (
-            name.casefold() in ("", source.name.casefold())
-            and os.path.realpath(source.path) == root
+        as_asked = name.casefold() in ("", source.name.casefold()) and (root or str(path)) in (
+            os.path.realpath(source.path),
+            source.remote,
         )
         if as_asked and all(
             plain(getattr(source, key)) == plain(value) for key, value in settings.items()

@@ -56,7 +56,7 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
     """Parse the text of a configuration file; an empty `environ` checks the file alone."""
     file = _File(home.config_file, text)
     tables = _tables(file, text)
-    sources = tuple(_sources(file, tables.get("sources", {})))
+    sources = tuple(_sources(file, tables.get("sources", {}), home))
     sections = {
         name: _section(file, keys(kind), tables.get(name, {}), tuple(name.split(".")))
         for name, kind in SECTIONS
@@ -189,7 +189,7 @@ def _section(
     return values
 
 
-def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
+def _sources(file: _File, tables: object, home: Home) -> Iterator[SourceConfig]:
     if not isinstance(tables, dict):
         raise file.error("sources must be sections, as [sources.vault]", ("sources",))
     for name, table in tables.items():
@@ -203,6 +203,8 @@ def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
                 f"the source name {name!r} may contain only letters, digits, - and _", where, hint
             )
         values = _section(file, keys(SourceConfig), table, where)
+        if values.get("remote"):
+            values["path"] = home.remotes_dir / name / "files"
         if "path" not in values:
             raise file.error(
                 f"[sources.{name}] has no path", where, 'add: path = "/folder/of/the/vault"'

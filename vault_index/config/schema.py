@@ -64,6 +64,20 @@ class SourceConfig:
     follow_outside_links: bool = setting(
         False, "Whether to follow symbolic links that lead out of the folder."
     )
+    remote: str = setting(
+        "",
+        "Instead of `path`, the address of a remote source (docs/remotes.md), such as "
+        "`git+https://host/repo.git`; its files are copied to the data folder.",
+    )
+    every: float = setting(
+        5.0,
+        "Minutes between two exchanges of the daemon with the remote; 0 for only `source sync`.",
+        low=0,
+        high=10_080,
+    )
+    password_command: str = setting(
+        "", "A command that prints the password or token of the remote, such as `pass show notes`."
+    )
 
 
 @dataclass(frozen=True, slots=True)

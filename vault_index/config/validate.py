@@ -30,6 +30,11 @@ _TRUTH = {
 }
 
 
+_REMOTE = re.compile(
+    r"(?:git\+ssh|git\+https|s3|webdav\+https|https)://[^\s/?#-]\S*|git\+file:///\S+"
+    r"|(?:git\+|webdav\+)?http://(?:[^/@\s]+@)?(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?(?:/\S*)?"
+    r"|gist:[0-9a-f]{5,64}"
+)
 _ADDRESS = re.compile(r"(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})", re.ASCII)
 _INBOX = "inbox"
 """The folder of captured memories inside the memory folder."""
@@ -136,6 +141,26 @@ def _list(text: str) -> object:
         return tomllib.loads(f"list = {text}")["list"]
     except tomllib.TOMLDecodeError:
         raise BadValueError(f'must be a list as ["a", "b"], not {text!r}') from None
+
+
+def is_remote(place: object) -> bool:
+    """Return whether an argument is an address and not a folder."""
+    return isinstance(place, str) and (place.startswith("gist:") or "://" in place)
+
+
+def check_remote(url: str) -> None:
+    """Raise ConfigError if an address of a remote source is not valid, or has a password."""
+    _refuse(
+        re.search(r"//[^/@]*:[^/@]*@", url) is not None,
+        "the address of a remote must not contain a password",
+        "set password_command of the source, or a variable (docs/remotes.md)",
+    )
+    _refuse(
+        _REMOTE.fullmatch(url) is None,
+        f"{url!r} is not the address of a remote source",
+        "use git+https://, git+ssh://, git+file://, gist:ID, s3://, webdav+https:// or https://;"
+        " http only for this machine",
+    )
 
 
 def check_together(config: Config, home: Home) -> None:
@@ -281,6 +306,9 @@ def _check_folders(config: Config, home: Home) -> None:
     data = os.path.realpath(home.data_dir)
     roots: list[tuple[str, str]] = []
     for source in config.sources:
+        if source.remote:
+            check_remote(source.remote)
+            continue
         root = os.path.realpath(source.path)
         _refuse(
             is_under(data, root),

@@ -1,4 +1,4 @@
-"""The thread that publishes to the team's pool after each change, and follows its memories."""
+"""A thread that publishes to the team's pool, or exchanges files with remotes, after changes."""
 
 import logging
 import threading

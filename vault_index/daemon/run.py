@@ -61,7 +61,8 @@ _TELL_SECONDS = 30.0
 _WRITER_SECONDS = 1.3
 """Seconds for the current job after SIGTERM; the daemon promises to end within two."""
 _POLL_SECONDS = 15.0
-"""Seconds after which the pool is asked for changed memories, if they are mirrored."""
+"""Seconds after which the pool is asked for changed memories, if they are mirrored, and after which
+the daemon looks for remote sources that are due."""
 _WATCHES_SECONDS = 0.3
 """Seconds for a running poll to end."""
 
@@ -115,6 +116,12 @@ class Daemon:
         self._publication = Publication(
             self._publish, lambda: _POLL_SECONDS if runtime.config.pool.mirror else None
         )
+        self._exchanges = Publication(
+            self._exchange,
+            lambda: _POLL_SECONDS if any(one.remote for one in runtime.config.sources) else None,
+        )
+        self._due: dict[str, float] = {}
+        """When a remote source is exchanged next, by name and `time.monotonic`."""
         self._writer = Writer(
             index, self._call, self._settings(), on_missed=lambda: inbox.put("renew")
         )
@@ -127,6 +134,7 @@ class Daemon:
         self._watcher.start()
         self._writer.start()
         self._publication.start()
+        self._exchanges.start()
         log_event(
             log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path
         )
@@ -224,6 +232,7 @@ class Daemon:
         self._watcher.stop()
         self._watcher = self._new_watcher()
         self._watcher.start()
+        self._exchanges.wake()
         self._writer.call(lambda: self._writer.configure(self._settings()))
         log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
 
@@ -242,8 +251,12 @@ class Daemon:
             watch.reconcile * 60,
             reconciled=run_maintenance,
             rested=self._shrink,
-            worked=self._publication.wake,
+            worked=self._wake,
         )
+
+    def _wake(self) -> None:
+        self._publication.wake()
+        self._exchanges.wake()
 
     def _publish(self, changed: bool) -> Sequence[Problem]:
         """Publish to the team's pool, if there is one, in a thread of its own.
@@ -261,6 +274,23 @@ class Daemon:
         if any(counts.values()):
             log_event(log, logging.INFO, "published", **counts, seconds=report.seconds)
         return report.problems
+
+    def _exchange(self, changed: bool) -> Sequence[Problem]:
+        """Exchange files with the remote sources that are due, or that something waits for."""
+        problems: list[Problem] = []
+        for source in self._runtime.config.sources:
+            if source.remote and source.every:
+                # Imported here because most daemons have no remote source.
+                from vault_index.remotes.mirror import state_of, synchronise
+
+                due = time.monotonic() >= self._due.get(source.name, 0.0)
+                if due or (changed and state_of(self._runtime.config, source).pending):
+                    self._due[source.name] = time.monotonic() + source.every * 60
+                    done = synchronise(self._runtime.machine(), source)
+                    problems += done.problems
+                    if any(done[:3]):
+                        log_event(log, logging.INFO, "exchanged", source=source.name)
+        return problems
 
     def _shrink(self) -> None:
         self._runtime.shrink()
@@ -282,7 +312,11 @@ class Daemon:
         return Watcher(self._runtime.sources, self._writer.mark, self._runtime.config.watch.backend)
 
     def _stop(self, code: int) -> None:
-        finished = self._writer.stop(_WRITER_SECONDS) and self._publication.stop(0.1)
+        finished = (
+            self._writer.stop(_WRITER_SECONDS)
+            and self._publication.stop(0.1)
+            and self._exchanges.stop(0.1)
+        )
         self._server.stop(0.2)
         watches = threading.Thread(target=self._watcher.stop, name="stop", daemon=True)
         watches.start()
@@ -407,6 +441,7 @@ class Daemon:
             *self._watcher.problems,
             *self._writer.state().problems,
             *self._publication.problems,
+            *self._exchanges.problems,
         )
         return replace(
             answer, problems=(*answer.problems, *(one for one in own if one.code not in known))

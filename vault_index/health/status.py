@@ -60,6 +60,7 @@ from vault_index.store.spaces import (
     tokens_ahead,
 )
 from vault_index.store.state import State
+from vault_index.times import iso_time_or_none
 from vault_index.version import __version__
 
 _NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
@@ -130,6 +131,20 @@ def index_status(
             *problems,
             *_gone(runtime.by_name, sources),
         ]
+    for source in (one for one in config.sources if one.remote):
+        # Imported here because most homes have no remote source.
+        from vault_index.remotes.mirror import state_of
+
+        state = state_of(config, source)
+        synced = iso_time_or_none(state.synced)
+        sources = [
+            replace(one, remote=state.remote, synced=synced, unsent=state.pending)
+            if one.name == source.name
+            else one
+            for one in sources
+        ]
+        if state.problem:
+            problems.append(Problem("remote", state.problem, state.hint))
     problems += _impossible(config.embedding)
     # An embedding problem is both stored and detected: show it once.
     return Status(

@@ -39,7 +39,7 @@ class Files:
 
     def there(self) -> bool:
         """Return whether the folder exists."""
-        return self._vault.absolute(self._folder).is_dir()
+        return not self._folder or self._vault.absolute(self._folder).is_dir()
 
     def all(self) -> Iterator[str]:
         """Yield the paths of the markdown files, without hidden files and folders."""

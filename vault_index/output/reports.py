@@ -78,7 +78,9 @@ def _status(status: Record, width: int) -> Blocks:
 
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
     empty = {
-        key for key in ("since", "kept", "failed") if not any(source.get(key) for source in sources)
+        key
+        for key in ("since", "kept", "failed", "unsent")
+        if not any(source.get(key) for source in sources)
     }
     shown = (
         Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
@@ -86,11 +88,15 @@ def _sources(sources: Sequence[Record], *, known: bool) -> Table:
         Column("since", head="since"),
         Column("kept", head="kept"),
         Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
+        Column("unsent", "count", "unsent#", "yellow"),
     )  # fmt: skip
     wanted = [one for one in shown if one.key not in empty][: None if known else 2]
     return Table(
         wanted,
-        [{"since": None, **one, "coverage": _coverage(one), "kept": kept(one)} for one in sources],
+        [
+            {"since": None, "unsent": 0, **one, "coverage": _coverage(one), "kept": kept(one)}
+            for one in sources
+        ],
     )
 
 

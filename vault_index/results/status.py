@@ -101,6 +101,12 @@ class SourceStatus:
     kept: int = field(default=0, metadata={WHEN_ASKED: True})
     """Only for sessions: the number of archived sessions."""
     kept_bytes: int = field(default=0, metadata={WHEN_ASKED: True})
+    remote: str = field(default="", metadata={WHEN_ASKED: True})
+    """Only for remote sources: the address."""
+    synced: str | None = field(default=None, metadata={WHEN_ASKED: True})
+    """Only for remote sources: the time of the last successful exchange."""
+    unsent: int = field(default=0, metadata={WHEN_ASKED: True})
+    """Only for remote sources: the number of changes that the remote does not have yet."""
 
 
 @dataclass(frozen=True, slots=True)

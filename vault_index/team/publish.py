@@ -15,7 +15,9 @@ from vault_index.errors import (
     UsageError,
     VaultIndexError,
 )
+from vault_index.indexer.machine import Machine
 from vault_index.indexer.publishing import row_to_publish
+from vault_index.mirroring.exchange import Exchange
 from vault_index.progress import CancelToken, Progress, no_progress
 from vault_index.results.base import Problem
 from vault_index.results.pool import PoolReport, PublishedSource
@@ -24,11 +26,10 @@ from vault_index.store.cache import Cache
 from vault_index.store.connection import SYNCED_AT, read_meta
 from vault_index.store.publishing import Indexed, Whole, indexed_documents, whole_documents
 from vault_index.store.spaces import serving_space
-from vault_index.team.address import conninfo
+from vault_index.team.address import conninfo, label
 from vault_index.team.database import connect, translated
 from vault_index.team.files import SHARED
-from vault_index.team.machine import Machine
-from vault_index.team.mirror import Exchange, Mirror
+from vault_index.team.mirror import Mirror
 from vault_index.team.rows import put_vectors, replace_documents
 from vault_index.team.shared_vectors import as_floats, space_of
 
@@ -94,7 +95,7 @@ def publish(
                 results.append(_not_published(name, problem))
         exchange, shared = Exchange(), 0
         if machine.config.pool.mirror and not (names or dry_run):
-            exchange, shared = Mirror(machine, pool).exchange(), publisher.put_shared_vectors()
+            exchange, shared = Mirror(machine, pool).run(), publisher.put_shared_vectors()
     return PoolReport(
         tuple(results),
         len(results),
@@ -251,7 +252,8 @@ class Publisher:
         )
         sent = [(rows[one.state.id], one.version) for one in wholes if one.state.id in leaving]
         if sent:
-            self._machine.declare((row.source, row.path, len(row.chunks)) for row, _ in sent)
+            texts = ((row.source, row.path, len(row.chunks)) for row, _ in sent)
+            self._machine.declare("pool", label(self._machine.config.pool), texts)
             replace_documents(
                 self._pool, batch[0].state.source, [row.path for row, _ in sent], sent
             )

@@ -1,0 +1,1 @@
+"""Tests of remote sources against real servers on loopback."""

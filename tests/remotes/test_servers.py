@@ -1,0 +1,117 @@
+"""Remote sources on real servers: every kind behaves alike."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.remotes.places import SECRET, Machine, Place, Repository
+
+MEMORY = "80-memory/note/2026-11-20-deploy.md"
+
+
+def test_remote_source_follows_the_remote(place: Place, tmp_path: Path) -> None:
+    place.put(a="# A\n\napples", notes_b="# B\n\npears", notes_c="# C")
+    machine = Machine(tmp_path / "anna", place)
+    assert machine.exchange()[:4] == (3, 0, 0, ())
+    with machine.index() as index:
+        assert [hit.path for hit in index.search("pears").results] == ["notes/b.md"]
+    place.put(a="# A\n\ncherries", notes_b=None, notes_d="# B\n\npears", notes_c=None)  # change, rename, delete
+    assert machine.exchange()[:4] == (2, 0, 0, ())
+    assert machine.files() == place.files() == {"a.md": "# A\n\ncherries", "notes/d.md": "# B\n\npears"}
+    with machine.index() as index:
+        assert [hit.path for hit in index.search("pears").results] == ["notes/d.md"]
+    place.requests.clear()
+    assert machine.exchange() == (0, 0, 0, ())
+    if place.requests:  # a listing: of git, a refusal without a password and two answers
+        assert len(place.requests) <= 3
+    assert SECRET not in "".join(file.read_text("utf-8", "replace") for file in machine.home.data_dir.rglob("*.json"))
+
+
+def test_memories_are_written_to_the_remote(place: Place, tmp_path: Path) -> None:
+    place.put(a="# A")
+    anna, ben = Machine(tmp_path / "anna", place), Machine(tmp_path / "ben", place)
+    anna.exchange()
+    with anna.index() as index:
+        path = index.add("Deploys are on Tuesdays", title="Deploys", source="far").path
+    assert anna.state().pending == 1
+    assert anna.exchange()[:4] == (0, 1, 0, ())
+    assert (anna.state().pending, anna.files()) == (0, place.files())
+    if isinstance(place, Repository):
+        assert place.subjects()[0] == f"Add {Path(path).stem}"
+    ben.exchange()
+    with ben.index() as index:
+        assert [hit.path for hit in index.search("deploys tuesdays").results] == [path]
+        index.update(path, content="Deploys are on Fridays", source="far")
+    with anna.index() as index:
+        index.update(path, content="Deploys are on Mondays", source="far")
+    assert anna.exchange().pushed == 1
+    assert ben.exchange()[:4] == (0, 0, 1, ())
+    assert "Mondays" in ben.files()[path]
+    with ben.index() as index:
+        [item] = index.review(reason=["unreviewed"]).results
+        assert "Fridays" in item.memories[0].text
+        assert index.status().problems == ()
+    assert not [name for name in place.files() if "inbox" in name]
+    with ben.index() as index:
+        index.delete(path, source="far")
+    ben.exchange()
+    anna.exchange()
+    assert list(anna.files()) == list(place.files()) == ["a.md"]
+
+
+def test_unreachable_and_emptied_remotes_keep_their_documents(place: Place, tmp_path: Path) -> None:
+    place.put(a="# A\n\napples")
+    machine = Machine(tmp_path / "anna", place)
+    machine.exchange()
+    if place.secret:
+        settings = machine.home.config_file.read_text("utf-8")
+        if not place.url.startswith("s3"):  # moto accepts every key
+            machine.home.config_file.write_text(settings.replace(SECRET, "wrong"), "utf-8")
+            [problem] = machine.exchange().problems
+            assert "wrong" not in f"{problem}"
+        port = place.url.partition("127.0.0.1:")[2].partition("/")[0].partition("&")[0]
+        machine.home.config_file.write_text(settings.replace(f":{port}", ":9"), "utf-8")
+        [problem] = machine.exchange().problems
+        assert problem.code == "remote"
+        machine.home.config_file.write_text(settings, "utf-8")
+        machine.far.with_name("record.json").unlink()  # a lost record is no harm
+        assert machine.exchange()[:4] == (0, 0, 0, ())
+    place.put(a=None)
+    [problem] = machine.exchange().problems
+    assert "is empty now; its 1 files stay here" in problem.message
+    assert list(machine.files()) == ["a.md"]
+    with machine.index() as index:
+        assert [one.code for one in index.status().problems] == ["remote"]
+        assert index.search("apples").results
+
+
+def test_git_runs_no_programs_of_the_repository(tmp_path: Path) -> None:
+    place = Repository(tmp_path / "there")
+    (place.folder / "link.md").symlink_to("/etc/passwd")
+    place.change({"a.md": "# A", ".gitattributes": "*.md filter=evil\n"})
+    for hook in ("pre-receive", "post-update", "update"):
+        (place.bare / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (place.bare / "hooks" / hook).chmod(0o755)
+    machine = Machine(tmp_path / "anna", place)
+    machine.exchange()
+    with machine.index() as index:
+        index.add("A fact", source="far")
+    assert machine.exchange().pushed == 1
+    assert not (tmp_path / "ran").exists()
+    assert "a.md" in machine.files()
+    assert "link.md" not in machine.files()
+
+
+@pytest.mark.parametrize(("text", "settings"), [("AKIA" + "Z7Q4N2X5K8M3W6T9", ""), ("plain", "local_only = true")])
+def test_private_text_and_credentials_stay_here(text: str, settings: str, tmp_path: Path) -> None:
+    place = Repository(tmp_path / "there")
+    place.put(a="# A")
+    machine = Machine(tmp_path / "anna", place, settings)
+    machine.exchange()
+    with machine.index() as index:
+        index.add(text, source="far", force=True)
+    assert machine.exchange().pushed == 0
+    assert machine.state().pending == 1
+    with machine.index() as index:
+        assert index.privacy().results == ()
+    assert list(place.files()) == ["a.md"]

@@ -1,0 +1,1 @@
+"""Remote sources: copies of repositories, buckets and WebDAV folders, and other servers."""
