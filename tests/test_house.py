@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 26_705
+STATEMENTS = 26_703
 """Executable ones: without docstrings and imports."""
 MODULES = 289
-TEST_LINES = 41_374
+TEST_LINES = 41_373
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

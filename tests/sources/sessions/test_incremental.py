@@ -11,8 +11,9 @@ from vault_index.config.schema import ClientConfig
 from vault_index.sources.sessions import incremental
 from vault_index.sources.sessions.source import SessionSource
 
-RECORDED = Path(__file__).resolve().parent.parent.parent.parent / "fixtures/sessions"
-FILES = [(file.relative_to(RECORDED).parts[0], file) for file in sorted(RECORDED.rglob("*.jsonl")) if "-" in file.stem]
+RECORDED = Path(__file__).resolve().parents[3] / "fixtures/sessions"
+LINES = [file for file in sorted(RECORDED.rglob("*.jsonl")) if file.stem != "history"]
+FILES = [(file.relative_to(RECORDED).parts[0], file) for file in LINES]
 
 
 @pytest.fixture(autouse=True)

@@ -95,8 +95,6 @@ class Copilot(EntryClient):
         elif kind == "session.usage_record":
             usage = object_of(data, "usage")
             reading.tokens += tokens_of(usage, "inputTokens", "cacheReadTokens", "outputTokens")
-        elif kind == "session.title_changed":
-            reading.title = text_of(data, "title")
         elif kind in ("session.error", "abort"):
             entry.error = text_of(data, "message") or text_of(data, "reason")
         yield entry
