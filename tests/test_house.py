@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 26_703
+STATEMENTS = 26_912
 """Executable ones: without docstrings and imports."""
-MODULES = 289
-TEST_LINES = 41_373
+MODULES = 291
+TEST_LINES = 41_590
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -76,6 +76,14 @@ def main() -> None:
             if name == "pi":
                 drive_clients.pi_forked(client)
             _keep(name, place / name, client)
+        for name, program in (
+            ("cline", new.parent / "@cline/cli-linux-x64/bin/cline"),
+            ("cline-2.18", old.parent / "cline/dist/cli.mjs"),
+        ):
+            model = Model(scenes(place / name / "shop")[name])
+            client = clients.cline(place / name, model, program)
+            drive_clients.cline_printed(client)
+            _keep(name, place / name, client)
 
 
 def _claude_code(folder: Path, program: Path) -> Client:
@@ -182,8 +190,9 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _own(path: Path, home: Path) -> str:
-    """`.claude`, `.codex`, `.gemini`, `.pi/agent`."""
-    return "/".join(path.relative_to(home).parts[: 2 if ".pi" in path.parts else 1])
+    """`.claude`, `.codex`, `.gemini`, `.pi/agent`, `.cline/data`."""
+    deep = {".cline", ".pi"} & {*path.parts}
+    return "/".join(path.relative_to(home).parts[: 2 if deep else 1])
 
 
 def _written(home: Path) -> Iterator[Path]:
@@ -199,6 +208,8 @@ def _written(home: Path) -> Iterator[Path]:
         ".copilot/session-state/*/events.jsonl",
         ".pi/agent/sessions/*/*.jsonl",
         ".qwen/projects/*/chats/*.jsonl",
+        ".cline/data/sessions/*/*.json",
+        ".cline/data/tasks/*/ui_messages.json",
     ):
         yield from sorted(home.glob(pattern))
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ _MARKS = (
     r"This session is being continued from a previous conversation",
     r"\s*<command-(?:name|message|args)>.*",
     r"agentId: \w+",
+    r"# Current Working Directory \(.*\) Files",
+    r"Command failed with exit code \d+",
 )
 _MARK = re.compile("|".join(_MARKS))
 _SCENE = re.compile(r"\s*\[\[scene:[\w.-]+\]\]")
@@ -91,6 +94,9 @@ class Cleaner:
         return self._text(value) if isinstance(value, str) else value
 
     def _text(self, text: str) -> str:
+        if text.startswith("{"):
+            with suppress(ValueError):
+                return _compact(self._value(json.loads(text)))
         if len(text) > _NAME and re.search(r"\s", text):
             text = self._kept(text)
         return _SCENE.sub("", self._moved(text))

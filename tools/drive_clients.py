@@ -1,5 +1,8 @@
 """Drive the clients of agents through forks, compactions, rewinds and resumed sessions."""
 
+import json
+import os
+import signal
 from pathlib import Path
 
 from tests.clients_real.clients import Client
@@ -151,3 +154,12 @@ def pi_forked(client: Client) -> None:
     """Fork the first session."""
     first = min(client.home.glob(".pi/agent/sessions/*/*.jsonl"))
     client.run("--fork", str(first), *PI, asked(FORK, "fork"))
+
+
+def cline_printed(client: Client) -> None:
+    """Four sessions: Cline resumes a session only on a terminal."""
+    words = ("-y",) if client.program.suffix == ".mjs" else ()
+    for prompt, scene in ((MEND, "mend"), (SECRET, "secret"), (SECOND, "second"), (OTHER, "other")):
+        client.run(*words, asked(prompt, scene))
+    for lock in client.home.glob(".cline/data/locks/hub/production.json"):  # of its daemon
+        os.kill(json.loads(lock.read_text(encoding="utf-8"))["pid"], signal.SIGTERM)

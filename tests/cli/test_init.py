@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.process import Out, answer
 from vault_index.cli import main
+from vault_index.config.schema import CLIENTS
 
 
 def test_init_indexes_the_vault_and_prints_the_next_command(home: Path, vault: Path, capsys: Out) -> None:
@@ -42,7 +43,7 @@ def test_init_no_sync_writes_only_the_config(home: Path, vault: Path, sessions: 
     assert sorted(path.name for path in home.iterdir()) == ["config.toml"]
     text = (home / "config.toml").read_text(encoding="utf-8")
     assert 'dir = "memories"' in text
-    assert text.count("enabled = false") == 4
+    assert text.count("enabled = false") == len(CLIENTS)
 
 
 def test_init_never_prompts_without_a_terminal(home: Path, capsys: Out) -> None:

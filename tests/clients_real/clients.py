@@ -143,6 +143,28 @@ def qwen(folder: Path, model: Model, program: Path) -> Client:
     return client
 
 
+def cline(folder: Path, model: Model, program: Path) -> Client:
+    """Cline 3, and Cline 2 with its older files of settings."""
+    client = _client(folder, program, {"CLINE_TELEMETRY_DISABLED": "1"})
+    name = "claude-sonnet-4-5"
+    provider = {"provider": "anthropic", "apiKey": "none", "model": name, "baseUrl": f"{model.url}/v1"}
+    providers = {"anthropic": {"settings": provider, "updatedAt": "2026-11-26T00:00:00Z", "tokenSource": "manual"}}
+    older = {f"{mode}ModeApi{key}": value for mode in ("act", "plan") for key, value in _OLDER_CLINE.items()}
+    older |= {"anthropicBaseUrl": model.url}
+    for place, value in {
+        "settings/providers.json": {"version": 1, "lastUsedProvider": "anthropic", "providers": providers},
+        "globalState.json": older | {"welcomeViewCompleted": True},
+        "secrets.json": {"apiKey": "none"},
+    }.items():
+        file = client.home / ".cline/data" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(value), encoding="utf-8")
+    return client
+
+
+_OLDER_CLINE = {"Provider": "anthropic", "ModelId": "claude-sonnet-4-5"}
+
+
 def _client(folder: Path, program: Path, env: Mapping[str, str]) -> Client:
     home, project = folder / "home", folder / "shop"
     home.mkdir(parents=True)

@@ -106,6 +106,25 @@ def scenes(project: Path) -> dict[str, Mapping[str, Sequence[Step]]]:
                 ("bash", {"command": FAILING}),
             )
         },
+        "cline": talk
+        | {
+            "mend": _mend(
+                ("read_files", {"files": [{"path": app}]}),
+                ("editor", {"path": app, "old_text": "password != stored", "new_text": "password == stored"}),
+                ("run_commands", {"commands": [FAILING]}),
+            )
+        },
+        "cline-2.18": {name: [_completed(text)] for name, text in TALK.items()}
+        | {
+            "mend": [
+                *_mend(
+                    ("read_file", {"path": "app.py"}),
+                    ("replace_in_file", {"path": "app.py", "absolutePath": app, "diff": _BLOCK}),
+                    ("execute_command", {"command": FAILING, "requires_approval": False}),
+                )[:3],
+                _completed(DONE),
+            ]
+        },
         "qwen": talk
         | {
             "mend": _mend(
@@ -117,6 +136,12 @@ def scenes(project: Path) -> dict[str, Mapping[str, Sequence[Step]]]:
     }
 
 
+_BLOCK = """------- SEARCH
+    return password != stored
+=======
+    return password == stored
++++++++ REPLACE
+"""
 _PATCH = """*** Begin Patch
 *** Update File: app.py
 @@
@@ -124,6 +149,10 @@ _PATCH = """*** Begin Patch
 -    return password != stored
 +    return password == stored
 *** End Patch"""
+
+
+def _completed(text: str) -> Step:
+    return {"tools": [{"name": "attempt_completion", "args": {"result": text}}]}
 
 
 def _mend(*tools: tuple[str, object]) -> Sequence[Step]:

@@ -248,6 +248,9 @@ CLIENTS = {
     "qwen": "Qwen Code",
     "amp": "Amp",
     "crush": "Crush",
+    "goose": "Goose",
+    "cline": "Cline",
+    "roo": "Roo Code",
 }
 """Clients by source name; each has its own section."""
 

@@ -11,13 +11,15 @@ _EDITING = frozenset(
     {
         "edit", "multiedit", "write", "writefile", "notebookedit", "patch", "applypatch",
         "replace", "create", "createfile", "strreplace", "strreplaceeditor", "insert", "delete",
-        "deletefile",
+        "deletefile", "editor", "editedexistingfile", "newfilecreated", "applieddiff", "editfile",
+        "editfilev", "searchreplace",
     }
 )  # fmt: skip
 _RUNNING = frozenset(
     {
         "bash", "shell", "shellcommand", "localshell", "localshellcall", "execcommand",
-        "runshellcommand", "runcommand", "terminal", "powershell",
+        "runshellcommand", "runcommand", "terminal", "powershell", "runcommands", "executecommand",
+        "runterminalcmd", "runterminalcommandv",
     }
 )  # fmt: skip
 """Tool names of the clients, in lower case and letters only."""

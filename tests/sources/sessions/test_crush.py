@@ -1,18 +1,13 @@
 """The databases of Crush, in projects."""
 
 import json
-import random
 from pathlib import Path
 
 import apsw
-import pytest
-from hypothesis import given, settings, strategies as st
 
 from tests.clients_real.scenes import MEND
-from tests.seeds import TIMES
 from tests.sources.sessions.recorded import copied
 from tests.sources.sessions.test_codex import calls, said
-from tests.sources.sessions.test_every_client import ALL_PARTS, JSON, mangled
 from tests.sources.sessions.test_recorded import MENDED
 from vault_index.config import Config
 from vault_index.config.schema import ClientConfig
@@ -99,29 +94,3 @@ def test_crush_is_found_in_its_list_and_in_projects_of_other_clients(tmp_path: P
     assert client.deleted(listed)
     (tmp_path / "listed/.crush/crush.db").unlink()
     assert not client.deleted(listed)
-
-
-def test_crush_reports_an_unknown_schema(tmp_path: Path) -> None:
-    client = Crush(copied("crush", tmp_path / "shop"))
-    run(tmp_path / "shop", "ALTER TABLE messages RENAME COLUMN parts TO pieces")
-    (fault,) = client.listing().faults
-    assert "20260127000000): no messages.parts" in fault.message
-
-
-@settings(max_examples=30 * TIMES)
-@given(odd=JSON, seed=st.integers(0, 1 << 30), value=st.none() | st.integers(-(1 << 62), 1 << 62) | st.binary())
-def test_crush_survives_values_of_any_type(
-    tmp_path_factory: pytest.TempPathFactory, odd: object, seed: int, value: object
-) -> None:
-    folder, chance = copied("crush", tmp_path_factory.mktemp("odd") / "shop"), random.Random(seed)
-    database = apsw.Connection(str(folder / ".crush/crush.db"))
-    for id_, parts in database.execute("SELECT id, parts FROM messages").fetchall():
-        text = json.dumps(mangled(json.loads(str(parts)), odd, chance))
-        database.execute("UPDATE messages SET parts = ? WHERE id = ?", (text, id_))
-    column = chance.choice(["sessions SET created_at", "sessions SET parent_session_id", "messages SET role"])
-    database.execute(f"UPDATE {column} = coalesce(?, 0)", (value,))
-    database.close()
-    client = Crush(folder)
-    for listed in client.listing().sessions.values():
-        assert listed.stamp.mtime_ns < 1 << 63
-        f"{client.read(listed, ALL_PARTS)}".encode()

@@ -19,6 +19,7 @@ from tests.sources.sessions.recorded import RECORDED
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.claude_code import ClaudeCode
+from vault_index.sources.sessions.cline import Cline, Roo
 from vault_index.sources.sessions.codex import Codex
 from vault_index.sources.sessions.context import words_in_prompt
 from vault_index.sources.sessions.copilot import Copilot
@@ -73,9 +74,9 @@ OLDER = [test_gemini.head(messages=[test_gemini.CONTEXT, *(test_gemini.CONVERSAT
 Case = tuple[type[FileClient], list[Json], Callable[[Path, list[Any]], Path]]
 
 
-def recorded(kind: type[FileClient]) -> Case:
+def recorded(kind: type[FileClient], name: str = "") -> Case:
     """The longest recorded session of a client, and a function that writes such a session."""
-    folder = RECORDED / kind.name
+    folder = RECORDED / (name or kind.name)
     file = max(folder.rglob("*.json*"), key=lambda file: file.stat().st_size)
 
     def write(home: Path, lines: list[Any]) -> Path:
@@ -94,7 +95,8 @@ CASES: dict[str, Case] = {
     "codex": (Codex, CODEX, test_codex.write),
     "gemini": (Gemini, GEMINI, test_gemini.write),
     "older gemini": (Gemini, OLDER, write_older_gemini),
-    **{kind.name: recorded(kind) for kind in (Amp, Copilot, Pi, Qwen)},
+    **{kind.name: recorded(kind) for kind in (Amp, Cline, Copilot, Pi, Qwen, Roo)},
+    "older cline": recorded(Cline, "cline-2.18"),
 }
 every_client = pytest.mark.parametrize(("kind", "lines", "write"), CASES.values(), ids=CASES)
 
@@ -166,8 +168,8 @@ def test_readers_show_or_count_every_message(
     file = write(folder, lines)
     everything, _ = texts(kind(folder))
     parent, id_ = ("parentId", "id") if kind in (Copilot, Pi) else ("parentUuid", "uuid")
-    write(folder, [{**line, parent: chance.choice(lines).get(id_)} if chance.random() < 0.2 else line
-                   for line in lines])  # fmt: skip
+    write(folder, [{**line, parent: chance.choice(lines).get(id_)} if chance.random() < 0.2 and isinstance(line, dict)
+                   else line for line in lines])  # fmt: skip
     whole = file.read_bytes().splitlines(keepends=True)
     for _ in range(chance.randrange(1, 4)):
         at = chance.randrange(len(whole))
@@ -205,11 +207,13 @@ def test_readers_name_a_session_that_disappears_during_reading(
 OTHERS = {
     "amp": "history.jsonl",
     "claude-code": "projects/-a/b.meta.json",
+    "cline": "tasks/a/task_metadata.json",
     "codex": "history.jsonl",
     "copilot": "session-state/a/workspace.yaml",
     "gemini": "tmp/shop/logs.json",
     "pi": "auth.json",
     "qwen": "projects/-a/meta.json",
+    "roo": "tasks/a/history_item.json",
 }
 
 
@@ -224,4 +228,4 @@ def test_clients_watch_and_resume_their_sessions(
     assert client.present()
     assert client.concerns(str(file))
     assert not client.concerns(str(tmp_path / OTHERS[client.name]))
-    assert client.resume(id_) == (*client.command, id_)
+    assert client.resume(id_) == ((*client.command, id_) if client.command else ())

@@ -1,5 +1,6 @@
 """Sessions of clients that are read by tables (`entries`): recorded ones, and what the recordings lack."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from vault_index.config import Config
 from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.clients import KNOWN, open_client
+from vault_index.sources.sessions.cline import Cline, Roo
 from vault_index.sources.sessions.copilot import Copilot
 from vault_index.sources.sessions.entries import EntryClient
 from vault_index.sources.sessions.model import Attachment, Message
@@ -24,9 +26,11 @@ from vault_index.sources.sessions.render import finished
 
 TOOLS: dict[type[EntryClient], tuple[str, list[str]]] = {
     Amp: ("0.0.1767830505-ga62310", ["Read", "edit_file", "Bash"]),
+    Cline: ("3.0.65", ["read_files", "editor", "run_commands"]),
     Copilot: ("1.0.102", ["view", "edit", "bash"]),
     Pi: ("", ["read", "edit", "bash"]),
     Qwen: ("0.15.10", ["read_file", "edit", "run_shell_command"]),
+    Roo: ("", ["readFile", "appliedDiff", "execute_command"]),
 }
 every_client = pytest.mark.parametrize("kind", TOOLS)
 
@@ -54,13 +58,14 @@ def test_reader_reads_a_recorded_session(kind: type[EntryClient]) -> None:
     session, messages = next(one for one in found if one[0].title == MEND and not one[0].forked_from)
     assert (session.project, session.version) == ("shop", version)
     assert said(messages)[:4] == MENDED
-    assert [one.partition(":")[0] for one in said(messages)[4:]] == ["user", "assistant"]
+    resumed = ["user", "assistant"] if kind is not Cline else []
+    assert [one.partition(":")[0] for one in said(messages)[4:]] == resumed
     assert [(one.tool, Path(one.target).name, one.exit) for one in calls(messages)] == [
         (tools[0], "app.py", None),
         (tools[1], "app.py", None),
         (tools[2], "no-such-shelf", 2),
     ]
-    assert sum(one.tokens for one in messages) == 5 * 120
+    assert sum(one.tokens for one in messages) == (4 + len(resumed) // 2) * 120
     forks = [said(messages)[-2:] for one, messages in found if one.forked_from == session.id]
     assert forks == ([FORKED] if kind is Pi else [])
 
@@ -81,13 +86,14 @@ def role_of(line: Json) -> object:
 
 UNKNOWN: dict[type[EntryClient], tuple[Json, str]] = {
     Amp: ({"messages": [{"role": "user", "content": "Hi"}, {"role": "oracle"}]}, "messages of role 'oracle'"),
+    Cline: ({"version": 2}, "unknown version 2"),
     Copilot: ({"data": {"sessionId": "a", "version": 2}}, "unknown session version 2"),
     Pi: ({"version": 4}, "unknown session version 4"),
     Qwen: ({"type": "oracle"}, "skipped unknown records of type 'oracle'"),
 }
 
 
-@every_client
+@pytest.mark.parametrize("kind", UNKNOWN)
 def test_reader_reports_an_unknown_version(tmp_path: Path, kind: type[EntryClient]) -> None:
     _, (first, *lines), write = recorded(kind)
     more, told = UNKNOWN[kind]
@@ -178,3 +184,43 @@ def test_qwen_reads_titles_summaries_and_subagents(tmp_path: Path) -> None:
     helper.write_bytes(file.read_bytes())
     agent = Qwen(tmp_path).listing().sessions[f"{file.stem}-agent-x-1"]
     assert agent.session.parent == file.stem
+
+
+def test_cline_reads_older_tasks_and_subagents(tmp_path: Path) -> None:
+    found = read(Cline(RECORDED / "cline-2.18"))
+    session, messages = next(one for one in found if one[0].title == MEND)
+    assert (session.directory, sum(one.tokens for one in messages)) == ("/home/user/demo/shop", 560)
+    assert said(messages) == [MENDED[0], MENDED[-1]]  # it does not show an answer with a tool
+    assert [(one.tool, one.target.partition(" ")[0], one.exit) for one in calls(messages)] == [
+        ("readFile", "app.py", None),
+        ("editedExistingFile", "app.py", None),
+        ("execute_command", "python3", 2),
+    ]
+    _, (record,), write = recorded(Cline)
+    parent = write(tmp_path, [record]).parent.name
+    (tmp_path / "sessions" / parent / "helper.messages.json").write_text(
+        json.dumps({**record, "sessionId": "child", "origin": {"parentThreadId": parent}}), "utf-8"
+    )
+    assert Cline(tmp_path).listing().sessions["child"].session.parent == parent
+
+
+def test_roo_reads_summaries_questions_servers_and_unknown_kinds(tmp_path: Path) -> None:
+    ((_, messages),) = (one for one in read(Roo(RECORDED / "roo")) if one[0].title != MEND)
+    assert [one.speaker for one in messages] == ["user", "assistant", "summary", "user", "assistant"]
+    more = [
+        {"ts": 1, "type": "say", "say": "text", "text": "Look."},
+        {"ts": 2, "type": "ask", "ask": "followup", "text": json.dumps({"question": "Where?"})},
+        {"ts": 3, "type": "ask", "ask": "use_mcp_server", "text": json.dumps({"toolName": "find", "arguments": "{}"})},
+        {"ts": 4, "type": "say", "say": "text", "text": "I lo", "partial": True},
+        {"ts": 5, "type": "say", "say": "oracle", "text": "?"},
+    ]
+    file = tmp_path / "tasks/a/ui_messages.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(more), "utf-8")
+    client = Roo(tmp_path)
+    talk = client.read(client.listing().sessions["a"], ())
+    assert (said(talk.messages), [one.tool for one in calls(talk.messages)]) == (
+        ["user: Look.", "assistant: Where?"],
+        ["find"],
+    )
+    assert talk.problems == ["Roo Code: skipped unknown messages of type 'oracle'"]

@@ -8,8 +8,8 @@ import pytest
 from tests.sources.sessions.claude import told
 from tests.sources.sessions.test_codex import calls, said
 from vault_index.sources.sessions.claude_code import ClaudeCode
+from vault_index.sources.sessions.client import Client
 from vault_index.sources.sessions.codex import Codex
-from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import LeftOut, Message, Session
 
@@ -38,7 +38,7 @@ FORKED = [
 ]
 
 
-def read(client: FileClient) -> list[tuple[Session, list[Message]]]:
+def read(client: Client) -> list[tuple[Session, list[Message]]]:
     listing = client.listing()
     assert (listing.faults, listing.problems) == ((), ())
     found = []
@@ -49,7 +49,7 @@ def read(client: FileClient) -> list[tuple[Session, list[Message]]]:
     return found
 
 
-def by_title(client: FileClient) -> dict[str, tuple[Session, list[Message]]]:
+def by_title(client: Client) -> dict[str, tuple[Session, list[Message]]]:
     return {session.title: (session, messages) for session, messages in read(client)}
 
 

@@ -64,7 +64,7 @@ class Database(SessionDatabase):
         where, one = ("", "") if id_ is None else ("WHERE session.id = ?", "WHERE session_id = ?")
         with self._translated(), self._snapshot():
             self._check()
-            rows = self._connection.rows(
+            rows = self._rows(
                 f"{self._sessions_sql()} {where} ORDER BY session.time_created, session.id", values
             )
             tables = ("message", "session_message") if self._has_v2() else ("message",)
@@ -174,9 +174,6 @@ class Database(SessionDatabase):
         return f"{own} UNION ALL {newer} ORDER BY 2, 1, 4"
 
     def _sessions_sql(self) -> str:
-        def text(name: str) -> str:
-            return bounded(f"session.{name}" if name in self._columns["session"] else "NULL")
-
         project = {"id", "worktree"} <= self._columns["project"] and "project_id" in self._columns[
             "session"
         ]
@@ -189,10 +186,10 @@ class Database(SessionDatabase):
             else ("NULL", "")
         )
         return (
-            f"SELECT session.id, {text('title')}, {text('directory')}, {worktree},"
-            f" {text('parent_id')},"
-            f" {text('version')}, session.time_created, session.time_updated, {text('revert')}"
-            f" FROM session {join}"
+            "SELECT session.id, {session.title}, {session.directory}, "
+            f"{worktree}, "
+            "{session.parent_id}, {session.version}, session.time_created, session.time_updated,"
+            f" {{session.revert}} FROM session {join}"
         )
 
     def _has_v2(self) -> bool:

@@ -59,7 +59,7 @@ class Client(ABC):
     title: str
     """Product name, such as `Claude Code`."""
     command: tuple[str, ...]
-    """Command that resumes a session; the id follows."""
+    """Command that resumes a session; the id follows. Empty if there is none."""
     in_projects: Callable[..., Sequence[Path]] = staticmethod(lambda look=False: ())
     """Returns the client's files in projects of other clients (`clients.InProjects.files`)."""
     deep = True
@@ -119,7 +119,7 @@ class Client(ABC):
 
     def resume(self, session: str) -> Sequence[str]:
         """Return the client's command that resumes a session, to run in the session's folder."""
-        return (*self.command, session)
+        return (*self.command, session) if self.command else ()
 
     def deleted(self, listed: Listed) -> bool:
         """Return whether the client's data show that the user deleted this missing session.

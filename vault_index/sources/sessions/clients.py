@@ -5,6 +5,7 @@ A new client needs a line here and in `config.schema.CLIENTS`.
 
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -38,6 +39,8 @@ class Known(NamedTuple):
     """Default data folder, relative to the user's home."""
     in_project: str = ""
     """Path, in a project, of the file with its sessions, for a client that keeps them there."""
+    extension: str = ""
+    """Id of an extension of VS Code and similar editors, in whose storage the data may also be."""
 
 
 KNOWN = {
@@ -63,7 +66,32 @@ KNOWN = {
         ".local/share/crush",
         in_project=".crush/crush.db",
     ),
+    "goose": Known(f"{_HERE}.goose", "Goose", "XDG_DATA_HOME", "goose", ".local/share/goose"),
+    "cline": Known(
+        f"{_HERE}.cline",
+        "Cline",
+        "CLINE_DATA_DIR",
+        "",
+        ".cline/data",
+        extension="saoudrizwan.claude-dev",
+    ),
+    "roo": Known(
+        f"{_HERE}.cline",
+        "Roo",
+        "VSCODE_PORTABLE",
+        "user-data/User/globalStorage/rooveterinaryinc.roo-cline",
+        ".vscode-mock/global-storage",
+        extension="rooveterinaryinc.roo-cline",
+    ),
 }
+_SETTINGS = "Library/Application Support" if sys.platform == "darwin" else ".config"
+_EDITORS = (
+    *(f"{_SETTINGS}/{name}" for name in ("Code", "Code - Insiders", "VSCodium", "Cursor")),
+    f"{_SETTINGS}/Windsurf",
+    ".vscode-server/data",
+    ".cursor-server/data",
+)
+"""Data folders of VS Code and similar editors, and of their servers on a remote machine."""
 
 
 def folders_of(
@@ -80,9 +108,11 @@ def folders_of(
     value = environ.get(known.variable, "")
     given = [value] if os.path.isdir(value) else map(str.strip, value.split(","))
     # The XDG specification says to ignore relative paths.
-    return [Path(one, known.below) for one in given if os.path.isabs(one)] or [
-        Path.home() / known.folder
-    ]
+    if found := [Path(one, known.below) for one in given if os.path.isabs(one)]:
+        return found
+    editors = _EDITORS if known.extension else ()
+    stored = (f"{one}/User/globalStorage/{known.extension}" for one in editors)
+    return [Path.home() / one for one in (known.folder, *stored)]
 
 
 def folder_of(name: str) -> Path:

@@ -30,13 +30,19 @@ def plain(file: Path) -> IO[bytes]:
 
 
 def records_in(file: Path, problems: list[str]) -> Iterator[Json]:
-    """Yield the lines of a file, or the one object of a `.json` file. Raises OSError."""
+    """Yield the lines of a file, or the one value of a `.json` file. Raises OSError.
+
+    A list becomes an object with the key `messages`.
+    """
     if file.suffix == ".jsonl":
         yield from (record for _, _, record in objects_in(file, problems))
     elif file.stat().st_size > _LARGEST_FILE:
         problems.append(f"{file}: skipped, larger than {_LARGEST_FILE >> 20} MiB")
-    elif (record := read_object(file.read_bytes(), str(file), problems)) is not None:
-        yield record
+    else:
+        data = file.read_bytes()
+        value = b'{"messages":%b}' % data if data[:1] == b"[" else data
+        if (record := read_object(value, str(file), problems)) is not None:
+            yield record
 
 
 def objects_in(

@@ -309,7 +309,8 @@ class SessionSource:
         """Return why the client's data are missing, or ""."""
         if self._there() and self.client.present():
             return ""
-        reason = f"no {self.title} sessions in {' or '.join(map(str, self._folders))}"
+        there = [*filter(Path.is_dir, self._folders)] or self._folders[:1]
+        reason = f"no {self.title} sessions in {' or '.join(map(str, there))}"
         return reason if self._set else f"{reason} {YET}"
 
     @property
