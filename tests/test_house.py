@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 26_912
+STATEMENTS = 27_145
 """Executable ones: without docstrings and imports."""
-MODULES = 291
-TEST_LINES = 41_590
+MODULES = 293
+TEST_LINES = 41_707
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import deque
 from contextlib import suppress
 from copy import copy
 from functools import partial
@@ -46,6 +47,7 @@ _LONGEST_QUESTION = 4000
 
 Each further thousand costs the local model 60 ms.
 """
+_MOST_REMINDED = 10_000
 _MOST_PARTS = 16
 """Maximum number of scopes with open connections; each holds the ids of its documents, 2 MB for
 25,000 notes.
@@ -66,6 +68,8 @@ class Runtime:
         """The part of the index that a caller of `serve` may see; None for this machine's user."""
         self.author = ""
         """The name of the caller's token."""
+        self.reminded = deque[tuple[str, str]](maxlen=_MOST_REMINDED)
+        """Which session was reminded of which memory by `remind`."""
         self._parts: dict[Scope, ReadPool] = {}
         self._whole = self
         self._opening = threading.Lock()

@@ -1,12 +1,18 @@
 """Hooks of agents: the input of clients and the output for them."""
 
+import json
 import os
+import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from vault_index.agents import before_tool
 from vault_index.agents.clients import WIRED
 from vault_index.agents.hook import answer
 
@@ -122,3 +128,41 @@ def test_hook_state_is_private_hashed_and_expires(memory: MemoryStub) -> None:
     os.utime(kept, (0, 0))
     memory.tell("start", source="startup", session_id="s-2")
     assert list(memory.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "given"),
+    [
+        (b'{"id":1,"result":{"id":"a","path":"\\"text\\":","text":"Say \\"no\\"."}}\n', 'Say "no".'),
+        (b'{"id":1,"result":{"id":"","path":"","text":""}}\n', ""),
+        (b'{"id":1,"error":{"message":"busy"}}\n', ""),
+        (b"", ""),  # it hangs
+        (None, ""),  # none runs
+    ],
+)
+def test_hook_before_a_tool_prints_the_reminder_and_never_fails(
+    tmp_path: Path, reply: bytes | None, given: str
+) -> None:
+    socket_path, asked = tmp_path / "s", list[bytes]()
+    with socket.socket(socket.AF_UNIX) as daemon:
+        if reply is not None:
+            daemon.bind(str(socket_path))
+            daemon.listen()
+
+        def serve() -> None:
+            with daemon.accept()[0] as connection:
+                asked.append(connection.recv(65536))
+                connection.sendall(reply or b"")
+                connection.recv(1)
+
+        thread = threading.Thread(target=serve)
+        if reply is not None:
+            thread.start()
+        command = [sys.executable, "-I", "-S", before_tool.__file__, str(socket_path)]
+        done = subprocess.run(command, input=b'{\n"cwd": "/src"}\n', capture_output=True, check=False)
+        if reply is not None:
+            thread.join()
+            assert json.loads(asked[0])["params"] == {"event": {"cwd": "/src"}}
+    assert (done.returncode, done.stderr) == (0, b"")
+    output = json.loads(done.stdout)["hookSpecificOutput"] if done.stdout else {}
+    assert output == ({"hookEventName": "PreToolUse", "additionalContext": given} if given else {})

@@ -95,7 +95,10 @@ def test_agent_install_writes_the_home_into_hooks_and_server(home: Path, user: P
     server = json.loads((user / ".claude.json").read_text())["mcpServers"]["vault-index"]
     assert server["args"][-3:] == ["--home", str(home), "mcp"]
     hooks = json.loads((user / ".claude/settings.json").read_text())["hooks"]
-    assert list(hooks) == ["Stop", "SessionStart", "UserPromptSubmit"]
+    assert list(hooks) == ["Stop", "SessionStart", "UserPromptSubmit", "PreToolUse"]
+    [before] = hooks["PreToolUse"]
+    assert before["matcher"] == "Edit|MultiEdit|Write|NotebookEdit|Bash"
+    assert before["hooks"][0]["command"].endswith(f"/before_tool.py {home}/daemon.sock 2>/dev/null || true")
     assert hooks["Stop"][0]["hooks"][0]["command"] == "bell"
     words = shlex.split(hooks["Stop"][1]["hooks"][0]["command"])
     assert words[-7:] == ["--home", str(home), "agent", "hook", "claude-code", "||", "true"]

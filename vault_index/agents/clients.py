@@ -33,6 +33,8 @@ class Wiring(NamedTuple):
     """The keys of a hook besides its command; the client waits at most `timeout`."""
     todo: str
     """Steps that the user must do."""
+    tools: str = ""
+    """Matches the tools before which the client asks for a reminder (`PreToolUse`)."""
 
 
 _EVENTS = {"SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop"}
@@ -45,6 +47,7 @@ WIRED = {
         _EVENTS,
         {"timeout": _SECONDS},
         "Restart Claude Code; it asks once before it uses the server of a project",
+        "Edit|MultiEdit|Write|NotebookEdit|Bash",
     ),
     "codex": Wiring(
         ("config.toml", ".codex/config.toml"),

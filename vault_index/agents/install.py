@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from vault_index.errors import ConfigError, ConflictError, UsageError, VaultInde
 from vault_index.markdown.recalled import own_run
 from vault_index.sources.sessions.clients import folder_of
 
+_BEFORE_TOOL = Path(__file__).with_name("before_tool.py")
 _PROGRAM, _HOOK = re.compile(r"(?:vault[-_]index|vx)\b"), " agent hook "
 _LONGEST_NAME = 60
 _TOML_SERVER = re.compile(
@@ -137,8 +139,8 @@ def target_of(client: str, project: Path | None = None) -> Target:
     return Target(client, "project", project / wiring.server[1], project / wiring.hooks[1])
 
 
-def installing(target: Target, program: Sequence[str]) -> Plan:
-    """Plan the installation or update of the server and the hooks.
+def installing(target: Target, program: Sequence[str], socket: Path) -> Plan:
+    """Plan the installation or update of the server and the hooks; `socket` is the daemon's.
 
     Raises ConfigError if a file cannot be changed safely, and ConflictError if another server has
     our name.
@@ -155,7 +157,7 @@ def installing(target: Target, program: Sequence[str]) -> Plan:
     server = {**(known or {}), **entry(target.client, [*program, "mcp", *flags])}
     if server != known:
         _put_server(plan, target, server)
-    _put_hooks(plan, target, program)
+    _put_hooks(plan, target, program, socket)
     return plan
 
 
@@ -173,7 +175,7 @@ def uninstalling(target: Target) -> Plan:
     return plan
 
 
-def state_of(target: Target, program: Sequence[str]) -> dict[str, object]:
+def state_of(target: Target, program: Sequence[str], socket: Path) -> dict[str, object]:
     """Return the state of the installation, with its details.
 
     It is `installed`, `outdated` (another command), `incomplete`, `absent`, or `unreadable` with a
@@ -186,7 +188,7 @@ def state_of(target: Target, program: Sequence[str]) -> dict[str, object]:
     }
     try:
         programs = _programs(target)
-        wanted = installing(target, program)
+        wanted = installing(target, program, socket)
     except VaultIndexError as error:
         return {**status, "state": "unreadable", "problem": error.message, "hint": error.hint}
     missing = {program for program in programs if not shutil.which(program)}
@@ -195,7 +197,8 @@ def state_of(target: Target, program: Sequence[str]) -> dict[str, object]:
     elif not wanted.changed:
         state = "installed"
     else:
-        state = "incomplete" if len(programs) <= len(target.wiring.events) else "outdated"
+        hooks = len(target.wiring.events) + bool(target.wiring.tools)
+        state = "incomplete" if len(programs) <= hooks else "outdated"
     status |= {"state": state, "gone": sorted(missing)}
     return status | (
         {"trusted": _is_trusted(target)} if target.client == "codex" and programs else {}
@@ -220,20 +223,27 @@ def _put_server(plan: Plan, target: Target, server: dict[str, Any] | None) -> No
     plan.put(path, data)
 
 
-def _put_hooks(plan: Plan, target: Target, program: Sequence[str]) -> None:
+def _put_hooks(plan: Plan, target: Target, program: Sequence[str], socket: Path) -> None:
     """Set one hook per event; hooks that are right stay at their place."""
     # Exit code 2, for wrong options, would make the client reject the user's prompt.
     command = f"{shlex.join([*program, 'agent', 'hook', target.client])} || true"
     hook = {"type": "command", "command": command, **target.wiring.hook}
     data = plan.data(target.hooks)
     found = {one.event: one.value for one in _our_hooks(data)}
-    wanted = dict.fromkeys(target.wiring.events, hook)
+    wanted: dict[str, dict[str, Any]] = dict.fromkeys(target.wiring.events, hook)
+    if target.wiring.tools:
+        alone = [sys.executable, "-I", "-S", str(_BEFORE_TOOL), str(socket)]
+        silent = f"{shlex.join(alone)} 2>/dev/null || true"
+        wanted["PreToolUse"] = {"type": "command", "command": silent, "timeout": 1}
     if found == wanted and len(list(_our_hooks(data))) == len(wanted):
         return
     _drop_hooks(data)
     table = _inside(target.hooks, data, "hooks", {})
-    for event in wanted:
-        _inside(target.hooks, table, event, [], f"hooks.{event}").append({"hooks": [hook]})
+    for event, value in wanted.items():
+        group = {"matcher": target.wiring.tools} if event == "PreToolUse" else {}
+        _inside(target.hooks, table, event, [], f"hooks.{event}").append(
+            {**group, "hooks": [value]}
+        )
     plan.put(target.hooks, data)
 
 
@@ -286,8 +296,9 @@ def _our_hooks(data: dict[str, Any]) -> Iterator[_Hook]:
     for event, groups in _table(data.get("hooks")).items():
         for place, group in enumerate(_list(groups)):
             for number, hook in enumerate(_list(_table(group).get("hooks"))):
-                program, ours, _ = str(_table(hook).get("command")).partition(_HOOK)
-                if ours and _PROGRAM.search(program):
+                command = str(_table(hook).get("command"))
+                program, ours, _ = command.partition(_HOOK)
+                if (ours and _PROGRAM.search(program)) or f"/{_BEFORE_TOOL.name} " in command:
                     yield _Hook(event, place, number, hook)
 
 

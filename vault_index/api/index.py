@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from vault_index import health
 from vault_index.api import options
 from vault_index.api.memories import Memories
 from vault_index.api.options import Names, at_least, question
 from vault_index.config import Home
+from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.fields import SORTS, Sort
 from vault_index.progress import CancelToken, Progress, no_progress
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
         Status,
         TagList,
     )
-    from vault_index.results.texts import Recall, Texts
+    from vault_index.results.texts import Recall, Reminder, Texts
 
 
 class VaultIndex(Memories):
@@ -396,6 +398,27 @@ class VaultIndex(Memories):
         with self._runtime.pool.lend() as connections:
             searcher, disk = self._runtime.searcher(connections), DiskState(self._runtime.by_name)
             return recall(searcher, connections.reader, disk, wanted)
+
+    def remind(self, event: Mapping[str, Any]) -> Reminder:
+        """Quote the memory about the file or the command of a tool call, once per session.
+
+        `event` is what a client gives its hook before the call: `session_id`, `cwd`, `tool_input`.
+        """
+        from vault_index.query.hits import DiskState
+        from vault_index.query.projects import project_of
+        from vault_index.query.reminder import action_of, remind
+
+        session, folder = (str(event.get(key) or "") for key in ("session_id", "cwd"))
+        project, given = project_of(os.path.join(folder, "")), event.get("tool_input")
+        roots = [one for one in project.folders if is_under(one, folder)]
+        action = action_of(given if isinstance(given, dict) else {}, max(roots, default=folder))
+        reminded = self._runtime.reminded
+        skipped = {memory for other, memory in list(reminded) if other == session}
+        with self._runtime.pool.lend() as connections:
+            disk = DiskState(self._runtime.by_name)
+            reminder = remind(connections.reader, disk, action, project, skipped)
+        reminded.append((session, reminder.id))
+        return reminder
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
         """Count the documents of each tag, most frequent first."""

@@ -23,6 +23,7 @@ _KINDS = {
     "bool": ((bool,), "true or false"),
     "int | str": ((int, str), "a version number or a commit hash"),
     "Names": ((str, list, tuple), "text, or a list of texts"),
+    "Mapping[str, Any]": ((dict,), "an object"),
     "Sequence[str | Path]": ((list, tuple), "a list of texts"),
     "str | Path": ((str, Path), "text"),
 }

@@ -65,6 +65,7 @@ METHODS = {
         Method("related", served="scoped"),
         Method("timeline", served="scoped", local=_CALLER_PARAMETERS),
         Method("recall", served="scoped", local=(*_CALLER_PARAMETERS, "session", "token")),
+        Method("remind"),
         Method("review", served="scoped"),
         Method("tags", served="scoped"),
         Method("stats", instead=(("agents", "agents"),), served="scoped"),

@@ -67,7 +67,8 @@ def run_agent_install(options: Options, args: dict[str, Any]) -> None:
         todo = "Restart OpenCode to use it"
     else:
         target = _target(args)
-        _carry_out(options, "agent_install", target, installing(target, program_of(options)), args)
+        plan = installing(target, program_of(options), home_of(options).socket_path)
+        _carry_out(options, "agent_install", target, plan, args)
         todo = target.wiring.todo
     if "print" not in args:
         remark(options, todo)
@@ -127,7 +128,7 @@ def run_agent_status(options: Options, args: dict[str, Any]) -> None:
             states += [{"client": client, **plugin.state_of(target, link)} for target in targets]
         else:
             states += [
-                state_of(target, program)
+                state_of(target, program, home_of(options).socket_path)
                 for target in (target_of(client), target_of(client, project))
             ]
     lines = []

@@ -161,7 +161,11 @@ def _plugin(options: Options, home: Home) -> Iterator[Problem]:
 def _clients(options: Options) -> Iterator[Problem]:
     """Report hooks that call a missing program; they never fail, so no client reports it."""
     for client in WIRED:
-        state = wiring.state_of(wiring.target_of(client), program_of(options))
+        state = wiring.state_of(
+            wiring.target_of(client),
+            program_of(options),
+            find_home(options.home, options.config).socket_path,
+        )
         if state.get("gone"):
             yield Problem(
                 "agent_outdated",

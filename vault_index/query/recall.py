@@ -69,8 +69,8 @@ class RecallOptions:
 def recall(searcher: Searcher, reader: Reader, disk: DiskState, options: RecallOptions) -> Recall:
     """Return one block of quotations within the budget."""
     wanted = SearchOptions(
-        limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins,
-        asking=options.asking, folders=options.folders,
+        limit=_HITS, per_document=2, filters=of_project(options.project, options.sources),
+        origins=options.origins, asking=options.asking, folders=options.folders,
         left_out=tuple(unreviewed_elsewhere(reader, options.project)),
     )  # fmt: skip
     query = _understand(searcher, options.query, wanted) if options.query.strip() else None
@@ -137,17 +137,17 @@ def _complete(query: Query, hits: Sequence[RankedPassage]) -> list[RankedPassage
     return [hit for hit in hits if known and known <= hit.matched.keys()]
 
 
-def _filters(options: RecallOptions) -> Filters:
+def of_project(project: Project | None, sources: tuple[str, ...]) -> Filters:
     """Return filters that exclude the memories of other projects."""
-    if options.project is None:
-        return Filters(sources=options.sources)
+    if project is None:
+        return Filters(sources=sources)
     own = (
-        Filters(projects=options.project.names),
-        *(Filters(tags=(tag,)) for tag in options.project.tags),
+        Filters(projects=project.names),
+        *(Filters(tags=(tag,)) for tag in project.tags),
     )
     other = Filters(kinds=("memory",), properties=(("project", None),), without=own)
     tagged = Filters(kinds=("memory",), tags=("project",), without=own)
-    return Filters(sources=options.sources, without=(other, tagged))
+    return Filters(sources=sources, without=(other, tagged))
 
 
 def _understand(searcher: Searcher, text: str, options: SearchOptions) -> Query:

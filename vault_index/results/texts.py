@@ -61,3 +61,13 @@ class Recall:
     degraded: tuple[str, ...] = ()
     waiting: int = 0
     """Number of memories that wait for review."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """The answer of `remind`; all fields are empty if no memory is about the action."""
+
+    id: str
+    path: str
+    text: str
+    """One line; the last field, because the hook reads it without a JSON parser."""
