@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 STATEMENTS = 27_145
 """Executable ones: without docstrings and imports."""
 MODULES = 293
-TEST_LINES = 41_707
+TEST_LINES = 41_713
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

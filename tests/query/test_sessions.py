@@ -135,18 +135,19 @@ def test_sessions_of_real_clients_tell_who_wrote_a_file(tmp_path: Path) -> None:
     home, client = make_home(tmp_path)
     client.close()
     shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
-    for name in ("claude-code", "codex", "gemini"):
+    recorded = ("amp", "claude-code", "codex", "copilot", "gemini", "pi", "qwen")
+    for name in recorded:
         set_value(home, f"sessions.{name}.enabled", "true")
         set_value(home, f"sessions.{name}.data", str(FIXTURES.parent / "sessions" / name))
     with VaultIndex.open(home) as opened:
         opened.sync()
         touched = opened.sessions(file="/home/user/demo/shop/app.py").results
-        assert {one.client for one in touched if one.edits} == {"claude-code", "codex", "gemini"}
+        assert {one.client for one in touched if one.edits} == {*recorded}
         [agent] = [one for one in touched if one.parent]
         assert (agent.edits, agent.reads) == (0, 1)
         assert opened.resume(agent.session).command == ("claude", "--resume", agent.parent)
         [shop] = opened.session_summary(since="2026-11-01", project="shop").results
-        assert [(one.path, one.edits) for one in shop.written] == [("app.py", 3)]
+        assert [(one.path, one.edits) for one in shop.written] == [("app.py", len(recorded))]
         assert [one.outcome for one in shop.failing] == ["exit 2"]
         assert opened.sessions(client="opencode", subagents=True).total == 4
         [one] = opened.sessions(client="opencode", file="app.py").results
@@ -159,6 +160,11 @@ def test_resume_enters_the_folder_and_runs_the_command_of_the_client(tmp_path: P
         "claude-code": ("claude", "--resume"),
         "codex": ("codex", "resume"),
         "gemini": ("gemini", "--resume"),
+        "copilot": ("copilot", "--resume"),
+        "pi": ("pi", "--session"),
+        "qwen": ("qwen", "--resume"),
+        "amp": ("amp", "threads", "continue"),
+        "crush": ("crush", "--session"),
     }
     folder = tmp_path / "it's here"
     folder.mkdir()
