@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 27_145
+STATEMENTS = 27_147
 """Executable ones: without docstrings and imports."""
 MODULES = 293
-TEST_LINES = 41_713
+TEST_LINES = 41_714
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -167,6 +167,7 @@ def test_pi_reads_names_summaries_shell_commands_and_errors(tmp_path: Path) -> N
 
 
 def test_qwen_reads_titles_summaries_and_subagents(tmp_path: Path) -> None:
+    files = [{"text": "\n--- Content from referenced files ---"}, {"text": "x = 1"}]
     notice = {"role": "user", "parts": [{"text": "A notice."}]}
     snapshot = [{"role": "user", "parts": [{"text": "We looked."}]}, {"role": "model", "parts": [{"text": "Yes."}]}]
     title, messages = shown(
@@ -174,7 +175,7 @@ def test_qwen_reads_titles_summaries_and_subagents(tmp_path: Path) -> None:
         Qwen,
         {"type": "system", "subtype": "custom_title", "systemPayload": {"customTitle": "The shelf"}},
         {"type": "user", "subtype": "notification", "message": notice},
-        {"type": "user", "message": {"parts": [{"text": "What is it?"}, {"inlineData": {"mimeType": "image/png"}}]}},
+        {"type": "user", "message": {"parts": [{"text": "What is it?"}, {"inlineData": {}}, *files]}},
         {"type": "system", "subtype": "chat_compression", "systemPayload": {"compressedHistory": snapshot}},
     )
     assert (title, said(messages)) == ("The shelf", ["user: What is it?", "summary: We looked."])

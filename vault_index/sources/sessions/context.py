@@ -39,6 +39,7 @@ _MARKS = {
         r"<session_context>|Here is [^\n]*\beditor context\b[^\n]* for your information only\."
         r"|[/?]\w*\s*\Z",
     ),
+    "pi": _Marks(r"(?:file|skill)(?= name=\")", _NEVER, _NEVER),
 }
 _MARKS["qwen"] = _MARKS["gemini"]
 

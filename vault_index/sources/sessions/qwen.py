@@ -7,6 +7,7 @@ packages/core/src/services/chatRecordingService.ts and agents/agent-transcript.t
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 
 from vault_index.sources.sessions.entries import (
@@ -45,6 +46,8 @@ _PARTS = {
     "thoughtSignature": IGNORED,
 }
 _SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "tool_result": "user"}
+_REFERENCED = "\n--- Content from referenced files ---"
+"""The part before the contents of files that a prompt names."""
 _TYPED = ("", "mid_turn_user_message", "realtime_message")
 """Subtypes of prompts; others are notifications and scheduled prompts."""
 
@@ -87,12 +90,10 @@ class Qwen(EntryClient):
         if kind in _SPEAKERS:
             entry.speaker = _SPEAKERS[kind]
             if kind != "user" or subtype in _TYPED:
-                display = object_of(record, "toolCallResult", "resultDisplay")
-                blocks = (
-                    {**one, "resultDisplay": display}
-                    for one in objects_of(record, "message", "parts")
-                )
-                entry.parts = reading.parts([*blocks], _PARTS)
+                more = {"resultDisplay": object_of(record, "toolCallResult", "resultDisplay")}
+                parts = [{**one, **more} for one in objects_of(record, "message", "parts")]
+                typed = takewhile(lambda one: one.get("text") != _REFERENCED, parts)
+                entry.parts = reading.parts([*typed], _PARTS)
             entry.model = text_of(record, "model")
             usage = object_of(record, "usageMetadata")
             entry.tokens = tokens_of(
