@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 27_147
+STATEMENTS = 27_252
 """Executable ones: without docstrings and imports."""
-MODULES = 293
-TEST_LINES = 41_714
+MODULES = 294
+TEST_LINES = 41_803
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -1,11 +1,12 @@
-"""Record fixtures/sessions with the real clients.
+r"""Record fixtures/sessions with the real clients.
 
-    CLIENTS_DIR=.venv/npm/clients OLD_CLIENTS_DIR=FOLDER python -m tools.build_sessions
+    CLIENTS_DIR=.venv/npm/clients OLD_CLIENTS_DIR=FOLDER AIDER=PROGRAM \
+        python -m tools.build_sessions
 
 `make test-clients` installs the clients into CLIENTS_DIR by npm. OLD_CLIENTS_DIR holds
-@openai/codex@0.104.0 and @google/gemini-cli@0.30.0, which write older formats, and
+@openai/codex@0.104.0, @google/gemini-cli@0.30.0 and cline@2.18.0, which write older formats, and
 @github/copilot@1.0.102, @mariozechner/pi-coding-agent@0.73.1 and @qwen-code/qwen-code@0.15.10,
-which no suite needs.
+which no suite needs. cline@3.0.65 is in CLIENTS_DIR too. AIDER is the program of aider-chat (PyPI).
 """
 
 import json
@@ -76,6 +77,11 @@ def main() -> None:
             if name == "pi":
                 drive_clients.pi_forked(client)
             _keep(name, place / name, client)
+        client = clients.aider(
+            place / "aider", Model(scenes(place)["aider"]), Path(os.environ["AIDER"])
+        )
+        drive_clients.aider_piped(client)
+        _keep_history(place / "aider", client)
         for name, program in (
             ("cline", new.parent / "@cline/cli-linux-x64/bin/cline"),
             ("cline-2.18", old.parent / "cline/dist/cli.mjs"),
@@ -131,6 +137,15 @@ def _keep(name: str, folder: Path, client: Client) -> None:
             if path.suffix in {".json", ".jsonl"}
             else str(cleaner.path(Path(text)))
         )
+
+
+def _keep_history(folder: Path, client: Client) -> None:
+    """Keep the one file of Aider, without the path of the program."""
+    kept = FIXTURES / "aider/.aider.chat.history.md"
+    kept.parent.mkdir(parents=True)
+    text = (client.project / kept.name).read_text(encoding="utf-8")
+    cleaner = Cleaner("", folder)
+    kept.write_text(cleaner.history(text.replace(str(client.program), "aider")))
 
 
 def _set_offsets(folder: Path) -> None:

@@ -80,6 +80,10 @@ class Cleaner:
             else _compact(value) + "\n" * text.endswith("\n")
         )
 
+    def history(self, text: str) -> str:
+        """Markdown in which only paths and marks are not ours."""
+        return _SCENE.sub("", self._moved(text))
+
     def _value(self, value: Any, key: str = "") -> Any:
         if key in _EMPTIED and value:
             return OUT if isinstance(value, str) else type(value)()

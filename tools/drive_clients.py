@@ -156,6 +156,20 @@ def pi_forked(client: Client) -> None:
     client.run("--fork", str(first), *PI, asked(FORK, "fork"))
 
 
+AIDER = (
+    *("--model", "anthropic/claude-sonnet-4-5", "--edit-format", "diff", "--map-tokens", "0"),
+    *("--yes-always", "--no-auto-commits", "--no-gitignore", "--no-check-update"),
+    *("--no-show-model-warnings", "--no-show-release-notes", "--analytics-disable"),
+)
+
+
+def aider_piped(client: Client) -> None:
+    """Two sessions of two prompts."""
+    mended = "\n".join((asked(MEND, "mend"), asked(SECRET, "secret"), "/run python3 app.py"))
+    client.run(*AIDER, "app.py", stdin=f"{mended}\n/exit\n")
+    client.run(*AIDER, stdin=f"{asked(SECOND, 'second')}\n{asked(OTHER, 'other')}\n/exit\n")
+
+
 def cline_printed(client: Client) -> None:
     """Four sessions: Cline resumes a session only on a terminal."""
     words = ("-y",) if client.program.suffix == ".mjs" else ()

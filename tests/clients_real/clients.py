@@ -143,6 +143,10 @@ def qwen(folder: Path, model: Model, program: Path) -> Client:
     return client
 
 
+def aider(folder: Path, model: Model, program: Path) -> Client:
+    return _client(folder, program, {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_API_BASE": model.url})
+
+
 def cline(folder: Path, model: Model, program: Path) -> Client:
     """Cline 3, and Cline 2 with its older files of settings."""
     client = _client(folder, program, {"CLINE_TELEMETRY_DISABLED": "1"})

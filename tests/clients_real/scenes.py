@@ -106,6 +106,7 @@ def scenes(project: Path) -> dict[str, Mapping[str, Sequence[Step]]]:
                 ("bash", {"command": FAILING}),
             )
         },
+        "aider": talk | {"mend": [{"text": f"{_LOOK}\n\n{_FOUND}\n\n{_EDIT}\n\n{DONE}"}]},
         "cline": talk
         | {
             "mend": _mend(
@@ -136,6 +137,14 @@ def scenes(project: Path) -> dict[str, Mapping[str, Sequence[Step]]]:
     }
 
 
+_EDIT = """app.py
+```python
+<<<<<<< SEARCH
+    return password != stored
+=======
+    return password == stored
+>>>>>>> REPLACE
+```"""
 _BLOCK = """------- SEARCH
     return password != stored
 =======

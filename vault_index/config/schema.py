@@ -249,6 +249,7 @@ CLIENTS = {
     "amp": "Amp",
     "crush": "Crush",
     "goose": "Goose",
+    "aider": "Aider",
     "cline": "Cline",
     "roo": "Roo Code",
 }

@@ -17,8 +17,10 @@ from tests.sources.sessions import test_codex, test_gemini
 from tests.sources.sessions.claude import Json, Writer
 from tests.sources.sessions.recorded import RECORDED
 from vault_index.errors import VaultIndexError
+from vault_index.sources.sessions.aider import Aider
 from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.claude_code import ClaudeCode
+from vault_index.sources.sessions.client import Client
 from vault_index.sources.sessions.cline import Cline, Roo
 from vault_index.sources.sessions.codex import Codex
 from vault_index.sources.sessions.context import words_in_prompt
@@ -98,7 +100,18 @@ CASES: dict[str, Case] = {
     **{kind.name: recorded(kind) for kind in (Amp, Cline, Copilot, Pi, Qwen, Roo)},
     "older cline": recorded(Cline, "cline-2.18"),
 }
-every_client = pytest.mark.parametrize(("kind", "lines", "write"), CASES.values(), ids=CASES)
+every_client_with_files = pytest.mark.parametrize(("kind", "lines", "write"), CASES.values(), ids=CASES)
+
+
+def write_aider(home: Path, lines: list[Any]) -> Path:
+    file = home / ".aider.chat.history.md"
+    file.write_text("\n".join(map(str, lines)), "utf-8")
+    return file
+
+
+AIDER = (RECORDED / "aider/.aider.chat.history.md").read_text("utf-8").split("\n")
+EVERYONE = {"aider": (Aider, AIDER, write_aider), **CASES}
+every_client = pytest.mark.parametrize(("kind", "lines", "write"), EVERYONE.values(), ids=EVERYONE)
 
 HALF = "half a character"
 """Stands for an escaped lone surrogate, which JSON can hold and UTF-8 cannot."""
@@ -125,7 +138,7 @@ def mangled(value: Any, odd: Any, chance: random.Random) -> Any:
 @given(odd=JSON, seed=st.integers(0, 1 << 30), damage=st.binary(max_size=12), where=st.floats(0, 1))
 def test_readers_survive_values_of_any_type_and_damaged_bytes(
     tmp_path_factory: pytest.TempPathFactory,
-    kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path],
+    kind: type[Client], lines: list[Json], write: Callable[[Path, list[Any]], Path],
     odd: Any, seed: int, damage: bytes, where: float,
 ) -> None:  # fmt: skip
     folder = tmp_path_factory.mktemp("mangled")
@@ -155,7 +168,7 @@ def texts(client: FileClient) -> tuple[set[str], list[str]]:
     return found, problems
 
 
-@every_client
+@every_client_with_files
 @settings(max_examples=60 * TIMES)
 @given(seed=st.integers(0, 1 << 30))
 def test_readers_show_or_count_every_message(
@@ -192,7 +205,7 @@ def test_said_in_prompt_removes_text_added_by_the_editor() -> None:
         assert [words_in_prompt(client, text)] == (words or [text])
 
 
-@every_client
+@every_client_with_files
 def test_readers_name_a_session_that_disappears_during_reading(
     tmp_path: Path, kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path]
 ) -> None:
@@ -205,6 +218,7 @@ def test_readers_name_a_session_that_disappears_during_reading(
 
 
 OTHERS = {
+    "aider": ".aider.input.history",
     "amp": "history.jsonl",
     "claude-code": "projects/-a/b.meta.json",
     "cline": "tasks/a/task_metadata.json",
@@ -219,7 +233,7 @@ OTHERS = {
 
 @every_client
 def test_clients_watch_and_resume_their_sessions(
-    tmp_path: Path, kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path]
+    tmp_path: Path, kind: type[Client], lines: list[Json], write: Callable[[Path, list[Any]], Path]
 ) -> None:
     client = kind(tmp_path)
     assert not client.present()

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.sources.sessions.recorded import copied
 from tests.sources.sessions.test_incremental import RECORDED, opened
-from vault_index.config import Config
 from vault_index.errors import VaultIndexError
-from vault_index.sources.sessions.clients import KNOWN, folders_of
+from vault_index.sources.sessions.clients import KNOWN
 from vault_index.sources.sessions.source import SessionSource
 
 CLIENTS = tuple(name for name in KNOWN if any((RECORDED / name).rglob("*.json*")))
@@ -106,14 +104,3 @@ def test_folders_keep_the_sessions_of_an_unreadable_folder(
     scan = opened(tmp_path / "data", client).scan_places([""])
     assert "sessions_unreadable" in [fault.code for fault in scan.faults]
     assert not all(scan.knows(ref.path) for ref in refs)
-
-
-@pytest.mark.parametrize("name", [name for name in KNOWN if (RECORDED / name).is_dir()])
-def test_folders_are_found_without_a_setting(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv(KNOWN[name].variable)
-    *others, last = folders_of(name)
-    assert all(folder.is_relative_to(tmp_path) for folder in (*others, last))
-    assert SessionSource(Config(), name).missing()
-    copied(name, last)  # of an extension, in the last editor
-    assert SessionSource(Config(), name).found()[0] > 0

@@ -15,7 +15,7 @@ from tests.sources.sessions.test_recorded import FORKED, MENDED, read
 from vault_index.config import Config
 from vault_index.sources.sessions.amp import Amp
 from vault_index.sources.sessions.client import Conversation
-from vault_index.sources.sessions.clients import KNOWN, open_client
+from vault_index.sources.sessions.clients import KNOWN, folders_of, open_client
 from vault_index.sources.sessions.cline import Cline, Roo
 from vault_index.sources.sessions.copilot import Copilot
 from vault_index.sources.sessions.entries import EntryClient
@@ -45,9 +45,10 @@ def written(folder: Path, kind: type[EntryClient], lines: list[Any]) -> Conversa
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if (RECORDED / name).is_dir()])
 def test_client_is_found_without_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.delenv(KNOWN[name].variable)
+    monkeypatch.delenv(KNOWN[name].variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    copied(name, tmp_path / KNOWN[name].folder)
+    *_, last = folders_of(name)  # of an extension, in the last editor
+    copied(name, last)
     assert open_client(name, Config()).listing().sessions
 
 

@@ -25,7 +25,7 @@ def test_recorded_sessions_are_kept_without_secrets_and_forgotten(tmp_path: Path
     shutil.copytree(RECORDED / folder, data)
     keys = [secret for name, (secret, _) in SECRETS.items() if name not in ("private key", "assigned password")]
     told = f"{SAID} <private>{PRIVATE}</private> with {' and '.join(keys)} now"
-    for file in [*data.rglob("*.json*"), *data.rglob("*.sql")]:
+    for file in [*data.rglob("*.json*"), *data.rglob("*.sql"), *data.rglob("*.md")]:
         text = file.read_text("utf-8")
         file.write_text(text.replace(SAID, told), "utf-8")
     made(data)

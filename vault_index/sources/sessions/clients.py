@@ -67,6 +67,9 @@ KNOWN = {
         in_project=".crush/crush.db",
     ),
     "goose": Known(f"{_HERE}.goose", "Goose", "XDG_DATA_HOME", "goose", ".local/share/goose"),
+    "aider": Known(
+        f"{_HERE}.aider", "Aider", "", "", ".aider", in_project=".aider.chat.history.md"
+    ),
     "cline": Known(
         f"{_HERE}.cline",
         "Cline",
