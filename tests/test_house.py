@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 STATEMENTS = 27_252
 """Executable ones: without docstrings and imports."""
 MODULES = 294
-TEST_LINES = 41_803
+TEST_LINES = 41_873
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -1,17 +1,21 @@
 """Memories of the pool as files of each member: edits travel, conflicts keep both versions."""
 
+import os
 from pathlib import Path
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.team.conftest import new_pool
 from tests.team.machines import Laptop, contents
 from vault_index import VaultIndex
+from vault_index.callers import Caller
 from vault_index.config import ChunkConfig
 from vault_index.errors import ConflictError, UsageError
 from vault_index.mirroring.exchange import action
 from vault_index.team.database import connect
 from vault_index.team.files import check_path, delete_file, digests, export, put_file, read_file
+from vault_index.team.members import add_member
 
 MIRROR = 'mirror = "80-memory/team"'
 PLACE = "80-memory/team"
@@ -83,6 +87,28 @@ def test_mirror_restores_a_deleted_folder(team: tuple[Laptop, Laptop]) -> None:
     (anna.vault / PLACE).rmdir()
     assert anna.exchange().pulled == 1
     assert anna.read(f"{PLACE}/deploy.md") == MEMORY
+
+
+def test_mirror_deletes_its_last_file(team: tuple[Laptop, Laptop]) -> None:
+    anna, ben = team
+    anna.write("note.md", "so that the vault is not empty")
+    (anna.vault / PLACE / "deploy.md").unlink()
+    anna.exchange()
+    ben.exchange()
+    assert not (ben.vault / PLACE / "deploy.md").exists()
+
+
+def test_mirror_tells_a_reader_that_it_may_not_write(
+    team: tuple[Laptop, Laptop], pool_dsn: str, tmp_path: Path
+) -> None:
+    caller = Caller(f"reader_{os.urandom(4).hex()}", False)
+    with connect(pool_dsn) as owner:
+        add_member(owner, caller, expires=None)
+        carl = Laptop(tmp_path / "carl", make_conninfo(pool_dsn, user=caller.name), f"sources = []\n{MIRROR}")
+        assert carl.exchange().pulled == 1
+        carl.write(f"{PLACE}/deploy.md", MEMORY.replace("Tuesdays", "Fridays"))
+        assert "you may only read" in carl.exchange().problems[0].message
+        owner.execute(f"DROP ROLE {caller.name}")
 
 
 def test_mirror_sends_no_files_of_one_pool_to_another(team: tuple[Laptop, Laptop], postgres: str) -> None:

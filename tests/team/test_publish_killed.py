@@ -1,4 +1,4 @@
-"""Random histories with kills of the publisher and of PostgreSQL: the pool equals a fresh publication."""
+"""Random histories with kills of the publisher, of PostgreSQL and of `serve`: the pool equals a fresh publication."""
 
 import os
 import random
@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,13 @@ from tests.seeds import seeds
 from tests.team.conftest import new_pool
 from tests.team.machines import Laptop, contents
 from tests.waiting import PATIENCE, until
+from tests.world import Served, World
+from vault_index.callers import Caller
+from vault_index.config import ChunkConfig
 from vault_index.errors import PoolError
+from vault_index.team.database import connect
+from vault_index.team.files import digests, put_file, read_file
+from vault_index.team.members import add_member
 
 PRIVATE = 'local_only = ["private/"]'
 WORDS = ["alpha", "beta", "gamma", "delta", "harbour", "crane", "tide", "quay", "ship", "rope"]
@@ -125,6 +132,41 @@ def test_pool_survives_kills_of_postgresql(tmp_path: Path, other_dsn: str) -> No
             assert contents(laptop.dsn) == fresh_publication(laptop, other_dsn)
         finally:
             server.cleanup()
+
+
+def test_pool_keeps_what_a_killed_server_confirmed(pool_dsn: str, other_dsn: str, tmp_path: Path) -> None:
+    chance, caller, confirmed = random.Random(seeds(1)[0]), Caller(f"add_{os.urandom(4).hex()}", True), set[str]()
+    with connect(pool_dsn) as owner:
+        token = add_member(owner, caller, expires=None)
+    world = World(tmp_path / "server", f'[pool]\ndsn = "{pool_dsn}"\n')
+
+    def add_until_killed(served: Served) -> None:
+        with suppress(OSError, HTTPException):
+            while True:
+                text = f"{' '.join(chance.choices(WORDS, k=6))} {len(confirmed)}"
+                confirmed.add(served.call("add", token, text=text).json["path"])
+
+    try:
+        for _ in range(3):
+            served, known = world.serve("--pool"), len(confirmed)
+            adding = threading.Thread(target=add_until_killed, args=[served])
+            adding.start()
+            until(lambda known=known: len(confirmed) > known)  # type: ignore[misc]
+            adding.join(chance.random() / 4)
+            served.process.end(signal.SIGKILL)
+            adding.join(PATIENCE)
+        with connect(pool_dsn) as pool, connect(other_dsn) as other:
+            for path in digests(pool):
+                file = read_file(pool, path)
+                assert file is not None
+                put_file(other, path, file.text, None, ChunkConfig())
+            assert confirmed <= digests(pool).keys()
+        found, fresh = contents(pool_dsn), contents(other_dsn)
+        assert [found[table] for table in ("term", "zone")] == [fresh[table] for table in ("term", "zone")]
+    finally:
+        world.close()
+        with connect(pool_dsn) as owner:
+            owner.execute(f"DROP ROLE {caller.name}")
 
 
 def publish_if_possible(laptop: Laptop) -> None:

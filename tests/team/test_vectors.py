@@ -1,3 +1,4 @@
+import json
 import random
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from vault_index.team import vectors
 from vault_index.team.connections import PoolConnections
 from vault_index.team.database import connect
 from vault_index.team.rows import put_documents, put_vectors
-from vault_index.team.vectors import from_halfvec, index_vectors, to_halfvec
+from vault_index.team.shared_vectors import as_vector
+from vault_index.team.vectors import index_vectors, to_halfvec
 
 
 def test_index_of_vectors_finds_the_nearest_and_is_renewed(
@@ -54,4 +56,4 @@ def unit(point: list[float]) -> list[float]:
 
 def test_halfvec_restores_a_vector() -> None:
     stored = vector(0.5, 0.5, 0.5, 0.5)
-    assert from_halfvec(SPACE, to_halfvec(SPACE, stored)) == stored
+    assert as_vector(SPACE, json.loads(to_halfvec(SPACE, stored))) == stored

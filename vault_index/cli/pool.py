@@ -50,6 +50,8 @@ def _connected(settings: PoolConfig) -> "Iterator[Connection[Any]]":
 )
 def run_pool_join(options: Options, args: dict[str, Any]) -> None:
     """Connect to a pool, create it if it is missing, and store its address."""
+    import platform
+
     from vault_index.config.edit import set_value
     from vault_index.config.validate import check_dsn
 
@@ -59,7 +61,10 @@ def run_pool_join(options: Options, args: dict[str, Any]) -> None:
         config.source(name)
     values = {
         "dsn": args["dsn"],
-        "machine": args.get("machine") or config.pool.machine or _new_name(),
+        # Several hosts may have one name.
+        "machine": args.get("machine")
+        or config.pool.machine
+        or f"{platform.node()}-{os.urandom(2).hex()}",
         "password_command": args.get("password_command", config.pool.password_command),
         "sources": ", ".join(args.get("sources", config.pool.sources)),
     }
@@ -80,13 +85,6 @@ def run_pool_join(options: Options, args: dict[str, Any]) -> None:
         remark(options, "To choose what to publish: vault-index config set pool.sources NAME")
     else:
         remark(options, "The daemon publishes it; without a daemon: vault-index pool publish")
-
-
-def _new_name() -> str:
-    """Return the host name with random digits, because several hosts may have one name."""
-    import platform
-
-    return f"{platform.node()}-{os.urandom(2).hex()}"
 
 
 @takes(

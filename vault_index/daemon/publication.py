@@ -39,8 +39,9 @@ class Publication:
         self._thread = threading.Thread(target=self._run, name="publication", daemon=True)
 
     def start(self) -> None:
-        """Start the thread, which publishes at once."""
-        self._thread.start()
+        """Start the thread, which publishes at once, if it does not run yet."""
+        if not self._thread.ident:
+            self._thread.start()
 
     def wake(self) -> None:
         """Publish soon, because the index may have changed. Any thread may call it."""
@@ -50,7 +51,8 @@ class Publication:
         """Stop before the next publication; False if one is still running after `timeout`."""
         self._closing.set()
         self._changed.set()
-        self._thread.join(timeout)
+        if self._thread.ident:
+            self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def _run(self) -> None:

@@ -133,7 +133,8 @@ class Daemon:
         self._server.start()
         self._watcher.start()
         self._writer.start()
-        self._publication.start()
+        if self._runtime.config.pool.dsn:
+            self._publication.start()
         self._exchanges.start()
         log_event(
             log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path
@@ -233,6 +234,8 @@ class Daemon:
         self._watcher = self._new_watcher()
         self._watcher.start()
         self._exchanges.wake()
+        if self._runtime.config.pool.dsn:
+            self._publication.start()
         self._writer.call(lambda: self._writer.configure(self._settings()))
         log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
 

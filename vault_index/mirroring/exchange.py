@@ -162,7 +162,8 @@ class Mirror:
     def exchange(self, there: Mapping[str, Entry]) -> Exchange:
         """Exchange all changed files; a file that fails is tried again by the next exchange."""
         base, here = self.known(), self.here()
-        if not here:  # the folder was deleted or is not mounted: write it again
+        one_left = len(base) == 1 and self.folder and self.files.there()
+        if not here and not one_left:  # the folder was deleted or is not mounted: write it again
             base = {}
         plan = [
             (path, self.choose(path, action(*versions)))

@@ -66,10 +66,10 @@ class PoolBackend(Backend):
             added: dict[str, Any] = to_json(self._add(caller, **given))
             return added
         if method not in ANSWERED:
-            raise NotFoundError(
-                f"a pool does not answer {method[:40]!r}",
-                f"available methods: {', '.join(sorted(ANSWERED))}",
-            )
+            hint = f"available methods: {', '.join(sorted(ANSWERED))}"
+            if method in ("update", "delete"):
+                hint = "change or delete the file of the memory in a mirror (pool.mirror)"
+            raise NotFoundError(f"a pool does not answer {method[:40]!r}", hint)
         with self.connections.lend(caller) as lent:
             runtime = self._runtime.of_pool(_Lent(self._home, lent), lambda: lent.reader.sources)
             answer: dict[str, Any] = to_json(call(VaultIndex(runtime), method, given))

@@ -42,6 +42,13 @@ def connection_options(
         own = Path(os.path.expanduser("~/.postgresql/root.crt"))
         if "sslrootcert" not in known and "PGSSLROOTCERT" not in environ and not own.exists():
             options["sslrootcert"] = "system"
+            import ssl  # late, because it is slow
+
+            # The OpenSSL of psycopg does not know the folders of the system.
+            system = ssl.get_default_verify_paths()
+            for name, path in (("SSL_CERT_FILE", system.cafile), ("SSL_CERT_DIR", system.capath)):
+                if path:
+                    os.environ.setdefault(name, path)
     if config.password_command:
         options["password"] = output_of(config.password_command, "pool.password_command", PoolError)
     limits = {"connect_timeout": _CONNECT_SECONDS, "tcp_user_timeout": _LOST_MS}

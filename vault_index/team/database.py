@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     import psycopg
 
 SEARCH_PATH = "pool, public"
+_HINTS = {
+    "certificate": "check the host name, and put the certificate of the server's CA into"
+    " ~/.postgresql/root.crt",
+    "password": "set PGPASSWORD, ~/.pgpass, a service file or pool.password_command",
+}
+"""By a word of a failed connection."""
+_OLDEST = 180_000
 
 
 def connect(dsn: str) -> psycopg.Connection[Any]:
@@ -36,7 +43,8 @@ def translated() -> Iterator[None]:
     try:
         yield
     except psycopg.OperationalError as error:
-        hint = "check that PostgreSQL runs and that the address is right: vault-index pool status"
+        found = (hint for word, hint in _HINTS.items() if word in str(error))
+        hint = next(found, "check that PostgreSQL runs and that the address is right")
         raise PoolError(f"the pool does not answer: {_in_one_line(error)}", hint) from error
     except psycopg.errors.InvalidRegularExpression as error:
         raise UsageError("a pattern of the query is not valid", "correct its brackets") from error
@@ -56,8 +64,10 @@ def _in_one_line(error: Exception) -> str:
 def create_pool(connection: psycopg.Connection[Any]) -> bool:
     """Create the tables if they are missing; return whether they were.
 
-    It needs the owner of the database, and a superuser for fast searches by words.
+    It needs the owner of the database: a superuser, or a role with CREATEROLE (docs/teams.md).
     """
+    if connection.info.server_version < _OLDEST:
+        raise PoolError("a pool needs PostgreSQL 18 or newer", "update the server")
     with translated(), connection.transaction():
         if connection.execute("SELECT to_regclass('pool.document')").fetchone() != (None,):
             return False

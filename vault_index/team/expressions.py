@@ -43,9 +43,7 @@ def read_expression(match: str) -> Expression:
             phrase = Phrase(tuple(tokenizer().stems(text[1:-1].replace('""', '"'))), bool(star))
             if phrase.stems:
                 phrases[phrase] = None
-                yield f"({phrase})"
-            else:
-                yield NOTHING
+            yield f"({phrase})" if phrase.stems else NOTHING
 
     return Expression(" ".join(parts()), tuple(phrases))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_index import disk
 from vault_index.config import ChunkConfig
-from vault_index.errors import ConflictError, UsageError
+from vault_index.errors import ConflictError, PoolError, UsageError
 from vault_index.indexer.reading import describe
 from vault_index.models import DocumentRef, FileStamp, RawDocument
 from vault_index.secrets.find import find_secrets
@@ -104,6 +104,14 @@ def put_file(
             raise _conflict(path)
         replace_documents(pool, SHARED, [path], [(row, digest[:16])])
     return digest
+
+
+def check_writes(pool: Pool) -> None:
+    """Raise PoolError if this member may only read."""
+    sql = "SELECT FROM member WHERE role = current_user AND NOT writes"
+    if pool.execute(sql).rowcount:
+        hint = "undo your change, or ask the owner of the pool for the right to write"
+        raise PoolError("you may only read the memories of the pool", hint)
 
 
 def delete_file(pool: Pool, path: str, seen: bytes) -> None:

@@ -55,11 +55,13 @@ class PoolFiles:
             raise UsageError("it is not valid UTF-8", "save it as UTF-8") from error
         seen = bytes.fromhex(if_match) or None
         with translated():
+            files.check_writes(self.pool)
             return files.put_file(self.pool, path, text, seen, self._chunks).hex()
 
     def delete(self, path: str, if_match: str) -> None:
         """Delete a file if the pool still has this version."""
         with translated():
+            files.check_writes(self.pool)
             files.delete_file(self.pool, path, bytes.fromhex(if_match))
 
     def close(self) -> None:

@@ -18,8 +18,9 @@ from vault_index.store.filters import Candidates, document_condition
 from vault_index.store.records import DOCUMENT, ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.spaces import ALL_SPACES, read_spaces
 from vault_index.team.expressions import NOTHING, Phrase, read_expression
+from vault_index.team.shared_vectors import as_vector
 from vault_index.team.statements import Connected
-from vault_index.team.vectors import BEST, SIZES, Seen, from_halfvec, nearest, to_halfvec
+from vault_index.team.vectors import BEST, SIZES, Seen, nearest, to_halfvec
 from vault_index.team.vocabulary import MANY_ZONES, PoolVocabulary
 from vault_index.team.words import sparse, tokenizer
 
@@ -322,7 +323,9 @@ class PoolReader(Connected):
             " AND one.zone_id = chunk.zone_id AND one.space_id = ? WHERE chunk.id = ANY (?)",
             (space_id, [*chunk_ids]),
         )
-        return [from_halfvec(self._row(space_id).space, data) for (data,) in rows]
+        space = self._row(space_id).space
+        found = [as_vector(space, json.loads(data)) for (data,) in rows]
+        return [vector for vector in found if vector is not None]
 
     def _row(self, space_id: int) -> SpaceRow:
         return next(row for row in read_spaces(self) if row.id == space_id)
@@ -365,8 +368,7 @@ class PoolReader(Connected):
         if [len(one.stems) for one in wanted.phrases] == [1] and not wanted.phrases[0].prefix:
             return self._held(wanted.phrases[0].stems[0]) // share
         sql = "SELECT count(*) FROM chunk WHERE terms @@ ?::tsquery"
-        matches = int(self.value(sql, (self._tsquery(match),)))
-        return matches // share
+        return int(self.value(sql, (self._tsquery(match),))) // share
 
     def stems(self, words: Collection[str]) -> dict[str, str]:
         """Return the stem of each word (in lower case), except words that the tokenizer splits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _USUAL_LENGTH = 150.0
 """Mean number of words of a chunk, if it is unknown."""
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+"""NUL in JSON; after a backslash, it would be a text."""
 _LISTS = ("tags", "aliases", "links", "chunks", "made_with", "identity", "omitted")
 """Fields of a row that are tables of their own here, or mean something to its machine alone."""
 
@@ -193,16 +196,4 @@ def _insert(
 def _as_json(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return rows as JSON; PostgreSQL takes neither NUL nor a lone surrogate."""
     text = json.dumps(rows, ensure_ascii=False, default=lambda data: f"\\x{data.hex()}")
-    if "\\u0000" in text:
-        text = json.dumps(_without_nul(json.loads(text)), ensure_ascii=False)
-    return str(mended(text))
-
-
-def _without_nul(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd")
-    if isinstance(value, list):
-        return [_without_nul(one) for one in value]
-    return (
-        {key: _without_nul(one) for key, one in value.items()} if isinstance(value, dict) else value
-    )
+    return str(mended(_NUL.sub("\\1\ufffd", text)))

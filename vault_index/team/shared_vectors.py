@@ -35,19 +35,14 @@ def space_of(pool: Pool, space: VectorSpace) -> int:
 
     The first space answers the queries of the pool.
     """
-    of = f"({_COLUMNS}) = (%s, %s, %s, %s)"
     for state in ("serving", "building"):
-        row = pool.execute(f"SELECT id FROM vector_space WHERE {of}", tuple(space)).fetchone()
-        if row is not None:
-            break
         pool.execute(
             f"INSERT INTO vector_space ({_COLUMNS}, state) VALUES (%s, %s, %s, %s, %s)"
             " ON CONFLICT DO NOTHING",
             (*space, state),
         )
-    row = row or pool.execute(f"SELECT id FROM vector_space WHERE {of}", tuple(space)).fetchone()
-    assert row is not None
-    return int(row[0])
+    sql = f"SELECT id FROM vector_space WHERE ({_COLUMNS}) = (%s, %s, %s, %s)"
+    return int(pool.execute(sql, tuple(space)).fetchall()[0][0])
 
 
 def as_floats(space: VectorSpace, vector: Vector) -> Sequence[float]:

@@ -73,10 +73,9 @@ class Connected:
 
     def set(self, **settings: str) -> None:
         """Change settings for the rest of the transaction; `__` stands for a dot."""
-        named = [part for name, one in settings.items() for part in (name.replace("__", "."), one)]
-        calls = ", ".join(["set_config(%s, %s, true)"] * len(settings))
-        with translated():
-            self.connection.execute(f"SELECT {calls}", named)
+        for name, one in settings.items():
+            values = name.replace("__", "."), one
+            self.connection.execute("SELECT set_config(%s, %s, true)", values)
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row; None without rows."""

@@ -6,14 +6,13 @@ the nearest, unless a condition leaves so few that the index would miss most of 
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_index.models import INT8_LARGEST, INT8_SCALE, Vector, VectorSpace
+from vault_index.models import Vector, VectorSpace
 from vault_index.store.records import SpaceRow
-from vault_index.store.spaces import is_int8
+from vault_index.team.rows import as_halfvec
+from vault_index.team.shared_vectors import as_floats
 from vault_index.team.statements import Connected
 
 if TYPE_CHECKING:
@@ -43,20 +42,7 @@ class Seen(NamedTuple):
 
 def to_halfvec(space: VectorSpace, vector: Vector) -> str:
     """Return a stored vector as text for a `halfvec`."""
-    if is_int8(space):
-        numbers = [part / INT8_SCALE for part in struct.unpack(f"<{space.dimensions}b", vector)]
-    else:
-        numbers = [*struct.unpack(f"<{space.dimensions}f", vector)]
-    return f"[{','.join(f'{part:.6g}' for part in numbers)}]"
-
-
-def from_halfvec(space: VectorSpace, text: str) -> Vector:
-    """Return the stored form of a vector."""
-    numbers: list[float] = json.loads(text)
-    if not is_int8(space):
-        return struct.pack(f"<{len(numbers)}f", *numbers)
-    whole = (max(-INT8_LARGEST, min(INT8_LARGEST, round(one * INT8_SCALE))) for one in numbers)
-    return struct.pack(f"<{len(numbers)}b", *whole)
+    return as_halfvec(as_floats(space, vector))
 
 
 def nearest(

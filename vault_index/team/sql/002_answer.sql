@@ -79,10 +79,11 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'vault_pool_server') THEN
         CREATE ROLE vault_pool_server NOLOGIN;  -- its members may become the members of the pool, and nothing else
     END IF;
-    -- Policies hide rows before other conditions are tested, unless these cannot tell of the hidden ones.
-    ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) LEAKPROOF;
-EXCEPTION WHEN insufficient_privilege THEN
-    RAISE WARNING 'searches by words will be slow: only a superuser can mark ts_match_vq as leakproof';
+    -- Policies hide rows before other conditions are tested, unless these cannot tell of the hidden ones. Only a superuser
+    -- can say so; once it has, any role that may create roles can own a pool.
+    IF NOT (SELECT proleakproof FROM pg_proc WHERE oid = 'pg_catalog.ts_match_vq(tsvector, tsquery)'::regprocedure) THEN
+        ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) LEAKPROOF;
+    END IF;
 END $$;
 GRANT USAGE ON SCHEMA pool, answer TO vault_pool_member, vault_pool_server;
 GRANT SELECT ON ALL TABLES IN SCHEMA pool TO vault_pool_member;
