@@ -153,7 +153,7 @@ def test_sync_reports_an_embedder_failure_and_exits_6(answering: Any, capsys: Ou
 def test_main_prints_version_and_help_to_stdout(capsys: Out) -> None:
     assert main(["--version"]) == 0
     version = capsys.readouterr().out
-    assert version.startswith("vault-index 0.")
+    assert version.startswith("vault-index 1.")
     assert all(f"\n{part} " in version for part in ("Python", "SQLite", "sqlite-vec", "model"))
     assert main(["search", "-h"]) == 0
     assert "usage: vault-index search [OPTION…] [QUERY" in capsys.readouterr().out
