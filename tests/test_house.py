@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 27_252
+STATEMENTS = 27_260
 """Executable ones: without docstrings and imports."""
-MODULES = 294
-TEST_LINES = 41_873
+MODULES = 295
+TEST_LINES = 41_935
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

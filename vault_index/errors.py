@@ -164,8 +164,6 @@ class RemoteError(VaultIndexError):
     """A remote source does not answer, or refuses; a later attempt may succeed."""
 
     code = "remote"
-    output = b""
-    """The output of git."""
 
 
 class PoolUnreachable(VaultIndexError):

@@ -13,7 +13,7 @@ from collections import deque
 from contextlib import suppress
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_index.callers import Scope
 from vault_index.config import Config, EmbeddingConfig, Home, find_home, load_config
@@ -38,8 +38,9 @@ if TYPE_CHECKING:  # keeps start-up fast: a query does not import the writer, no
     from vault_index.indexer.outbound import Now
     from vault_index.query.documents import Records
     from vault_index.query.references import Place
-    from vault_index.query.search import Searcher
+    from vault_index.query.search import Searcher, SearchOptions
     from vault_index.results.changes import EmbedReport
+    from vault_index.results.search import SearchResult
     from vault_index.sources.source import Source
 
 _LONGEST_QUESTION = 4000
@@ -156,6 +157,21 @@ class Runtime:
     def embed_step(self, renew: bool = False) -> EmbedReport:
         """Embed one small batch; with `renew`, first discard all vectors."""
         return self.write.embed_step(renew)
+
+    def search_servers(
+        self,
+        connections: Connections,
+        wanted: SearchOptions,
+        params: dict[str, Any],
+        own: Callable[[SearchOptions], SearchResult],
+    ) -> SearchResult:
+        """Search the other servers (`Config.servers`), too."""
+        from vault_index.indexer.outbound import Question
+        from vault_index.remotes.served import search
+
+        found = partial(document_states, connections.reader)
+        question = Question(wanted.origins, wanted.filters, found)
+        return search(self.machine(), question, params, wanted, own)
 
     def machine(self) -> Machine:
         """Return what a publication to the team's pool needs."""

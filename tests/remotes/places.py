@@ -16,7 +16,7 @@ import pytest
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.mirroring.exchange import Exchange
-from vault_index.remotes.mirror import RemoteState, state_of, synchronise
+from vault_index.remotes.mirror import state_of, synchronise
 from vault_index.runtime import Runtime
 
 SECRET = "quite-secret-7Q4N2X5K"
@@ -221,7 +221,7 @@ class Machine:
         (folder / "own").mkdir(parents=True)
         self.home = find_home(folder / "home")
         self.home.data_dir.mkdir(mode=0o700)
-        self.far = self.home.remotes_dir / "far/files"
+        self.far = self.home.data_dir / "remotes/far/files"
         command = f"password_command = \"printf '%s' '{place.secret}'\"\n" if place.secret else ""
         self.home.config_file.write_text(
             f'[sources.own]\npath = "{folder / "own"}"\n'
@@ -239,7 +239,7 @@ class Machine:
             index.sync()
         return done
 
-    def state(self) -> RemoteState:
+    def state(self) -> dict[str, Any]:
         with closing(Runtime.open(self.home)) as runtime:
             return state_of(runtime.config, runtime.config.source("far"))
 

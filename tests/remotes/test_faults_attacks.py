@@ -24,7 +24,6 @@ class Faulty:
     random: random.Random
     files: dict[str, bytes] = field(default_factory=dict)
     chance: float = 0.0
-    parallel: int = 4
     _old: dict[str, bytes] = field(default_factory=dict)
 
     def change(self) -> None:

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.remotes.places import SECRET, Machine, Place, Repository
+from tests.waiting import until
+from tests.world import World
+from vault_index import VaultIndex
 
 MEMORY = "80-memory/note/2026-11-20-deploy.md"
 
@@ -33,9 +36,9 @@ def test_memories_are_written_to_the_remote(place: Place, tmp_path: Path) -> Non
     anna.exchange()
     with anna.index() as index:
         path = index.add("Deploys are on Tuesdays", title="Deploys", source="far").path
-    assert anna.state().pending == 1
+    assert anna.state()["pending"] == 1
     assert anna.exchange()[:4] == (0, 1, 0, ())
-    assert (anna.state().pending, anna.files()) == (0, place.files())
+    assert (anna.state()["pending"], anna.files()) == (0, place.files())
     if isinstance(place, Repository):
         assert place.subjects()[0] == f"Add {Path(path).stem}"
     ben.exchange()
@@ -66,9 +69,9 @@ def test_unreachable_and_emptied_remotes_keep_their_documents(place: Place, tmp_
     if place.secret:
         settings = machine.home.config_file.read_text("utf-8")
         if not place.url.startswith("s3"):  # moto accepts every key
-            machine.home.config_file.write_text(settings.replace(SECRET, "wrong"), "utf-8")
+            machine.home.config_file.write_text(settings.replace(SECRET, "mistaken"), "utf-8")
             [problem] = machine.exchange().problems
-            assert "wrong" not in f"{problem}"
+            assert "mistaken" not in f"{problem}"
         port = place.url.partition("127.0.0.1:")[2].partition("/")[0].partition("&")[0]
         machine.home.config_file.write_text(settings.replace(f":{port}", ":9"), "utf-8")
         [problem] = machine.exchange().problems
@@ -111,7 +114,65 @@ def test_private_text_and_credentials_stay_here(text: str, settings: str, tmp_pa
     with machine.index() as index:
         index.add(text, source="far", force=True)
     assert machine.exchange().pushed == 0
-    assert machine.state().pending == 1
+    assert machine.state()["pending"] == 1
     with machine.index() as index:
         assert index.privacy().results == ()
     assert list(place.files()) == ["a.md"]
+
+
+def test_other_server_is_searched_live(tmp_path: Path) -> None:
+    far = World(tmp_path / "far")
+    far.write("far.md", "# Far\n\nThe pears are ripe in autumn")
+    far.write("both.md", "# Both\n\nquinces everywhere")
+    far.daemon()
+    token, served = far.token("ann"), far.serve()
+    near = World(
+        tmp_path / "near",
+        f'[sources.colleague]\nremote = "http://127.0.0.1:{served.port}"\npassword_command = "printf %s {token}"\n'
+        "[sessions.opencode]\nlocal_only = true\n",
+    )
+    near.write("near.md", "# Near\n\nThe pears are ripe in autumn and in winter")
+    near.write("copy.md", "# Copy\n\nquinces everywhere")
+    try:
+        with VaultIndex.open(near.home) as index:
+            index.sync()
+            here = str(tmp_path)
+            found = index.search("pears in autumn", directory=here).results
+            assert {(hit.source, hit.path) for hit in found} == {("colleague", "far.md"), ("vault", "near.md")}
+            assert [hit.path for hit in index.search("pears in autumn", directory=here, limit=1, offset=1).results] == [
+                found[1].path
+            ]
+            [hit] = index.search("quinces", directory=here).results
+            assert (hit.path, hit.also) == ("copy.md", ("colleague:both.md",))
+            assert [hit.source for hit in index.search("pears", source="vault", directory=here).results] == ["vault"]
+            private = index.search("pears")  # without a folder, which may be private
+            assert "not sent: it is private" in private.degraded[-1]
+            [sent] = index.privacy().results
+            assert (sent.endpoint.partition(" ")[0], sent.path, sent.texts) == ("server", "(queries)", 3)
+            served.process.kill()
+            served.process.wait()
+            alone = index.search("pears", directory=here)
+            assert [hit.path for hit in alone.results] == ["near.md"]
+            assert alone.degraded[-1].startswith("colleague: the server does not answer")
+    finally:
+        far.close()
+
+
+def test_daemon_sends_memories_and_fetches_changes(tmp_path: Path) -> None:
+    place = Repository(tmp_path / "there")
+    place.put(a="# A\n\napples")
+    remote = f'[sources.far]\nremote = "{place.url}"\nevery = 0.001\n'
+    anna, ben = (World(tmp_path / name, remote) for name in ("anna", "ben"))
+    try:
+        for one in (anna, ben):
+            one.first = "import vault_index.daemon.run as run; run._POLL_SECONDS = 0.2"
+            one.daemon()
+        until(lambda: anna.found("apples"))
+        until(lambda: ben.found("apples"))
+        anna.ask("add", text="Deploys are on Tuesdays", source="far")
+        until(lambda: ben.found("deploys"))
+        [row] = [one for one in ben.ask("status")["sources"] if one["name"] == "far"]
+        assert (row["remote"], "unsent" in row) == (place.url, False)
+    finally:
+        anna.close()
+        ben.close()

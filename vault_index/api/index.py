@@ -113,6 +113,7 @@ class VaultIndex(Memories):
         calling sessions; they are excluded from the answer. `current` stands for sessions that were
         active in `directory` in the last minutes. Raises UsageError.
         """
+        given = {key: value for key, value in locals().items() if value is not None}
         with self._runtime.pool.lend() as connections:
             if mode != "text":
                 self._runtime.embedders.prepare(serving_space(connections.reader), query)
@@ -126,7 +127,10 @@ class VaultIndex(Memories):
                 session=session, state=state, client=client, model=model, property=property,
                 source=source, after=after, before=before,
             )  # fmt: skip
-            return self._runtime.searcher(connections).search(question(query), wanted)
+            search = partial(self._runtime.searcher(connections).search, question(query))
+            if self._runtime.config.servers and not source and self._runtime.scope is None:
+                return self._runtime.search_servers(connections, wanted, given, search)
+            return search(wanted)
 
     def why(
         self, query: str, ref: str, *, limit: int | None = None, mode: Mode | None = None,

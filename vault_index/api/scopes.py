@@ -98,7 +98,7 @@ def token_row(token: Token, now: float) -> dict[str, Any]:
 
 def all_sources(config: "Config") -> tuple["SourceConfig", ...]:
     """Return the vaults and the session sources."""
-    return (*config.sources, *session_sources(config))
+    return (*config.sources, *config.servers, *session_sources(config))
 
 
 def session_sources(config: "Config") -> tuple["SourceConfig", ...]:

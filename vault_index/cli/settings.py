@@ -12,7 +12,7 @@ from vault_index.cli.client import call, call_with_progress, home_of
 from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import remark, show, show_value
 from vault_index.config import Config, Home, SourceConfig, load_config
-from vault_index.errors import UsageError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.times import iso_time_or_none
 
 _PATIENCE = 20.0
@@ -143,7 +143,7 @@ def _remote_state(config: Config, source: SourceConfig) -> dict[str, Any]:
     from vault_index.remotes.mirror import state_of
 
     state = state_of(config, source)
-    return {**state._asdict(), "synced": iso_time_or_none(state.synced)}
+    return {**state, "synced": iso_time_or_none(state["synced"])}
 
 
 @takes(
@@ -178,17 +178,16 @@ def run_source_add(options: Options, args: dict[str, Any]) -> None:
     answer = {"name": source.name, "kind": source.kind, "path": str(source.path)}
     done = f"{source.name} already exists" if known else f"added {source.name}"
     show_value(options, "source_add", answer, f"{done}: {source.remote or source.path}")
-    if source.remote and not daemon:
-        remark(options, f"To copy it, run: vault-index source sync {source.name}")
-        return
-    remark(options, "The daemon is indexing it" if daemon else "To index it, run: vault-index sync")
+    how = f"source sync {source.name}" if source.remote else "sync"
+    if not source.live:
+        remark(options, "The daemon is indexing it" if daemon else f"Next, run: vault-index {how}")
 
 
 def _remotes(config: Config, name: str | None) -> list[SourceConfig]:
-    sources = [config.source(name)] if name else [one for one in config.sources if one.remote]
-    if local := next((one.name for one in sources if not one.remote), ""):
-        raise UsageError(f"{local!r} is a folder, not a remote source", "use: vault-index sync")
-    return sources
+    if found := [one for one in config.sources if one.remote and name in (None, one.name)]:
+        return found
+    hint = "list the sources: vault-index source list"
+    raise NotFoundError(f"there is no remote source {name or ''}".rstrip(), hint)
 
 
 @takes(
@@ -204,8 +203,7 @@ def run_source_sync(options: Options, args: dict[str, Any]) -> int:
     gc.enable()
     sources = _remotes(load_config(home_of(options)), args.get("name") or options.source)
     names = [one.name for one in sources]
-    if names:
-        call(options, "sync", {"embed": False, "source": names})  # only indexed files may leave
+    call(options, "sync", {"embed": False, "source": names})  # only indexed files may leave
     with closing(Runtime.open(home_of(options))) as runtime:
         exchanges = [synchronise(runtime.machine(), source, _PATIENCE) for source in sources]
     rows = [
@@ -238,7 +236,7 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
     if source.remote:
         from vault_index.remotes.mirror import state_of
 
-        if waiting := state_of(config, source).pending:
+        if waiting := state_of(config, source)["pending"]:
             stay = f"; {waiting} changes in {source.path} are not at the remote, so they stay"
         else:
             stay = " and its copy; the remote stays"

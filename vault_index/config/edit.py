@@ -57,7 +57,9 @@ def list_values(home: Home, environ: Mapping[str, str] = os.environ) -> list[Set
     config = load_config(home, environ)
     document = tomlkit.parse(read_text(home)).unwrap()
     outside = from_environment(environ)
-    sections = [(f"sources.{one.name}", SourceConfig, one) for one in config.sources]
+    sections = [
+        (f"sources.{one.name}", SourceConfig, one) for one in (*config.sources, *config.servers)
+    ]
     sections += [(name, kind, config.section(name)) for name, kind in SECTIONS]
     found = []
     for name, kind, values in sections:

@@ -44,11 +44,6 @@ class Home(NamedTuple):
         return self.data_dir / "sessions"
 
     @property
-    def remotes_dir(self) -> Path:
-        """A folder for each remote source, with its copy and the record of the last exchange."""
-        return self.data_dir / "remotes"
-
-    @property
     def state_db(self) -> Path:
         """Data that cannot be derived and needs a backup."""
         return self.data_dir / "state.db"

@@ -56,7 +56,8 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
     """Parse the text of a configuration file; an empty `environ` checks the file alone."""
     file = _File(home.config_file, text)
     tables = _tables(file, text)
-    sources = tuple(_sources(file, tables.get("sources", {}), home))
+    found = tuple(_sources(file, tables.get("sources", {}), home))
+    sources = tuple(one for one in found if not one.live)
     sections = {
         name: _section(file, keys(kind), tables.get(name, {}), tuple(name.split(".")))
         for name, kind in SECTIONS
@@ -71,6 +72,7 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
             clients[source.name] = replace(clients[source.name], enabled=False)
     config = Config(
         sources=sources,
+        servers=tuple(one for one in found if one.live),
         clients=clients,
         configured=frozenset(configured),
         sessions_dir=home.sessions_dir,
@@ -204,7 +206,7 @@ def _sources(file: _File, tables: object, home: Home) -> Iterator[SourceConfig]:
             )
         values = _section(file, keys(SourceConfig), table, where)
         if values.get("remote"):
-            values["path"] = home.remotes_dir / name / "files"
+            values["path"] = home.data_dir / "remotes" / name / "files"
         if "path" not in values:
             raise file.error(
                 f"[sources.{name}] has no path", where, 'add: path = "/folder/of/the/vault"'

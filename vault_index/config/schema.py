@@ -79,6 +79,11 @@ class SourceConfig:
         "", "A command that prints the password or token of the remote, such as `pass show notes`."
     )
 
+    @property
+    def live(self) -> bool:
+        """Whether this is another server, which is searched live and has no copy here."""
+        return self.remote.startswith(("https://", "http://"))
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
@@ -408,6 +413,8 @@ class Config:
     """The whole configuration. `Config()` has every default and no source."""
 
     sources: tuple[SourceConfig, ...] = ()
+    servers: tuple[SourceConfig, ...] = ()
+    """Other servers of vault-index, from the same sections as the sources."""
     chunk: ChunkConfig = field(default_factory=ChunkConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
@@ -445,7 +452,7 @@ class Config:
 
     def source(self, name: str) -> SourceConfig:
         """Return the source with a name, ignoring case. NotFoundError lists the sources."""
-        for source in self.sources:
+        for source in (*self.sources, *self.servers):
             if source.name.casefold() == name.casefold():
                 return source
         known = ", ".join(source.name for source in self.sources) or "none yet"
@@ -456,7 +463,7 @@ _CLIENT = "sessions."
 _PLAIN = tuple(
     (section.name, cast("type[Any]", section.default_factory))
     for section in fields(Config)
-    if section.name not in ("sources", "clients", "configured", "sessions_dir")
+    if section.name not in ("sources", "servers", "clients", "configured", "sessions_dir")
 )
 _CLIENTS: tuple[tuple[str, type[Any]], ...] = tuple(
     (f"{_CLIENT}{name}", ClientConfig) for name in CLIENTS

@@ -305,7 +305,7 @@ def _check_pool(config: Config) -> None:
 def _check_folders(config: Config, home: Home) -> None:
     data = os.path.realpath(home.data_dir)
     roots: list[tuple[str, str]] = []
-    for source in config.sources:
+    for source in (*config.sources, *config.servers):
         if source.remote:
             check_remote(source.remote)
             continue

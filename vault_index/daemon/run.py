@@ -114,11 +114,12 @@ class Daemon:
         self._since = iso_time(time.time())
         self._changes = Changes()
         self._publication = Publication(
-            self._publish, lambda: _POLL_SECONDS if runtime.config.pool.mirror else None
-        )
-        self._exchanges = Publication(
-            self._exchange,
-            lambda: _POLL_SECONDS if any(one.remote for one in runtime.config.sources) else None,
+            self._publish,
+            lambda: (
+                _POLL_SECONDS
+                if runtime.config.pool.mirror or any(one.remote for one in runtime.config.sources)
+                else None
+            ),
         )
         self._due: dict[str, float] = {}
         """When a remote source is exchanged next, by name and `time.monotonic`."""
@@ -133,9 +134,7 @@ class Daemon:
         self._server.start()
         self._watcher.start()
         self._writer.start()
-        if self._runtime.config.pool.dsn:
-            self._publication.start()
-        self._exchanges.start()
+        self._publication.start()
         log_event(
             log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path
         )
@@ -233,9 +232,7 @@ class Daemon:
         self._watcher.stop()
         self._watcher = self._new_watcher()
         self._watcher.start()
-        self._exchanges.wake()
-        if self._runtime.config.pool.dsn:
-            self._publication.start()
+        self._publication.wake()
         self._writer.call(lambda: self._writer.configure(self._settings()))
         log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
 
@@ -254,21 +251,17 @@ class Daemon:
             watch.reconcile * 60,
             reconciled=run_maintenance,
             rested=self._shrink,
-            worked=self._wake,
+            worked=self._publication.wake,
         )
 
-    def _wake(self) -> None:
-        self._publication.wake()
-        self._exchanges.wake()
-
     def _publish(self, changed: bool) -> Sequence[Problem]:
-        """Publish to the team's pool, if there is one, in a thread of its own.
+        """Exchange files with remotes, and publish to the team's pool, in a thread of its own.
 
         If nothing `changed` here, only exchange the memories of the pool.
         """
-        pool = self._runtime.config.pool
+        pool, problems = self._runtime.config.pool, self._exchange(changed)
         if not pool.dsn or not (pool.sources or pool.mirror):
-            return ()
+            return problems
         # Imported here because most daemons have no pool.
         from vault_index.team.publish import publish
 
@@ -276,7 +269,7 @@ class Daemon:
         counts = {name: getattr(report, name) for name in ("published", "removed", "vectors")}
         if any(counts.values()):
             log_event(log, logging.INFO, "published", **counts, seconds=report.seconds)
-        return report.problems
+        return (*problems, *report.problems)
 
     def _exchange(self, changed: bool) -> Sequence[Problem]:
         """Exchange files with the remote sources that are due, or that something waits for."""
@@ -286,8 +279,9 @@ class Daemon:
                 # Imported here because most daemons have no remote source.
                 from vault_index.remotes.mirror import state_of, synchronise
 
-                due = time.monotonic() >= self._due.get(source.name, 0.0)
-                if due or (changed and state_of(self._runtime.config, source).pending):
+                if time.monotonic() >= self._due.get(source.name, 0.0) or (
+                    changed and state_of(self._runtime.config, source)["pending"]
+                ):
                     self._due[source.name] = time.monotonic() + source.every * 60
                     done = synchronise(self._runtime.machine(), source)
                     problems += done.problems
@@ -315,11 +309,7 @@ class Daemon:
         return Watcher(self._runtime.sources, self._writer.mark, self._runtime.config.watch.backend)
 
     def _stop(self, code: int) -> None:
-        finished = (
-            self._writer.stop(_WRITER_SECONDS)
-            and self._publication.stop(0.1)
-            and self._exchanges.stop(0.1)
-        )
+        finished = self._writer.stop(_WRITER_SECONDS) and self._publication.stop(0.1)
         self._server.stop(0.2)
         watches = threading.Thread(target=self._watcher.stop, name="stop", daemon=True)
         watches.start()
@@ -444,7 +434,6 @@ class Daemon:
             *self._watcher.problems,
             *self._writer.state().problems,
             *self._publication.problems,
-            *self._exchanges.problems,
         )
         return replace(
             answer, problems=(*answer.problems, *(one for one in own if one.code not in known))

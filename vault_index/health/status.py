@@ -136,15 +136,15 @@ def index_status(
         from vault_index.remotes.mirror import state_of
 
         state = state_of(config, source)
-        synced = iso_time_or_none(state.synced)
+        synced = iso_time_or_none(state["synced"])
         sources = [
-            replace(one, remote=state.remote, synced=synced, unsent=state.pending)
+            replace(one, remote=state["remote"], synced=synced, unsent=state["pending"])
             if one.name == source.name
             else one
             for one in sources
         ]
-        if state.problem:
-            problems.append(Problem("remote", state.problem, state.hint))
+        if state["problem"]:
+            problems.append(Problem("remote", state["problem"], state["hint"]))
     problems += _impossible(config.embedding)
     # An embedding problem is both stored and detected: show it once.
     return Status(

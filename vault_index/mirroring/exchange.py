@@ -13,10 +13,8 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
@@ -29,8 +27,6 @@ from vault_index.times import local_day
 
 _ID = re.compile(r"\A(---\n(?:.*\n)*?)id:.*\n", re.MULTILINE)
 _TRASH = ".trash"
-_BATCH = 64
-"""Number of files that are read ahead."""
 _RECORD_SECONDS = 5.0
 """Seconds between two saves of the record; after a crash, unrecorded files are compared again."""
 _LONGEST = 900.0
@@ -53,9 +49,6 @@ class Entry(NamedTuple):
 class Remote(Protocol):
     """The other side. All methods raise VaultIndexError; paths are relative, with `/`."""
 
-    parallel: int
-    """Number of reads that may run at the same time."""
-
     def list(self) -> Iterable[Entry]:
         """Return all files."""
 
@@ -73,6 +66,7 @@ class Remote(Protocol):
 
     def close(self) -> None:
         """Close connections and processes."""
+        return
 
 
 class Known(NamedTuple):
@@ -172,10 +166,14 @@ class Mirror:
         ]
         problems, saved = list[Problem](), time.monotonic()
         try:
-            for path, done, read in self._reading(plan):
+            for path, done in plan:
+                if time.monotonic() > self._stop:
+                    message = f"the exchange took over {_LONGEST:.0f} s"
+                    problems.append(Problem(self.code, message, "the next one continues"))
+                    break
                 was, entry, one = base.get(path), there.get(path), here.get(path)
                 try:
-                    known = self._carry_out(done, path, one, entry, was, read)
+                    known = self._carry_out(done, path, one, entry, was)
                 except VaultIndexError as error:
                     if self.ends(error):
                         raise
@@ -191,31 +189,8 @@ class Mirror:
                     saved = time.monotonic()
         finally:
             self._save(base)
-        if time.monotonic() > self._stop:
-            message = f"the exchange took over {_LONGEST:.0f} s"
-            problems.append(Problem(self.code, message, "the next one continues"))
         counts = self._done
         return Exchange(counts["pull"], counts["push"], counts["conflict"], tuple(problems))
-
-    def _reading(
-        self, plan: list[tuple[str, Action]]
-    ) -> Iterator[tuple[str, Action, Callable[[], tuple[bytes, str]]]]:
-        """Yield the plan, with a function that returns the other side's version, read ahead."""
-        workers = ThreadPoolExecutor(self.remote.parallel)
-        try:
-            for start in range(0, len(plan), _BATCH):
-                if time.monotonic() > self._stop:
-                    return
-                batch = plan[start : start + _BATCH]
-                reads = {
-                    path: workers.submit(self.remote.read, path).result
-                    for path, done in batch
-                    if done in ("pull", "conflict") and self.remote.parallel > 1
-                }
-                for path, done in batch:
-                    yield path, done, reads.get(path, partial(self.remote.read, path))
-        finally:
-            workers.shutdown(cancel_futures=True)
 
     def _carry_out(
         self,
@@ -224,7 +199,6 @@ class Mirror:
         here: Known | None,
         there: Entry | None,
         was: Known | None,
-        read: Callable[[], tuple[bytes, str]],
     ) -> Known | None:
         """Return the version that both sides have now; None if neither has the file."""
         if done == "keep":
@@ -239,7 +213,7 @@ class Mirror:
         if done == "remove here" and here:
             self._remove(path)
             return None
-        return self._pull(there, here, was, read, keep=done == "conflict") if there else was
+        return self._pull(there, here, was, keep=done == "conflict") if there else was
 
     def _push(self, path: str, here: Known, there: str, was: Known | None) -> Known | None:
         etag = self.push(path, self.files.read(self.place(path)), there)
@@ -253,14 +227,13 @@ class Mirror:
         there: Entry,
         here: Known | None,
         was: Known | None,
-        read: Callable[[], tuple[bytes, str]],
         *,
         keep: bool,
     ) -> Known | None:
         """Write the other side's version here; with `keep`, move the local one to the inbox."""
         self.check(there)
         try:
-            data, etag = read()
+            data, etag = self.remote.read(there.path)
         except NotFoundError:  # deleted meanwhile
             return was
         if keep and here and digest_of(data) == _digest(was):  # only the etag changed there
@@ -329,17 +302,12 @@ class Mirror:
     def pending(self) -> list[str]:
         """Return the files with changes that the other side does not have yet."""
         known, here = self.known(), self.here()
-        changed = (
+        return [
             path
-            for path, one in here.items()
-            if _digest(known.get(path)) != one.digest and self.choose(path, "push") == "push"
-        )
-        gone = (
-            path
-            for path in known.keys() - here.keys()
-            if here and self.choose(path, "remove there") == "remove there"
-        )
-        return sorted({*changed, *gone})
+            for path in sorted(known.keys() | here.keys())
+            for was, one in [(_digest(known.get(path)), _digest(here.get(path)))]
+            if here and self.choose(path, action(was, one, was)) in ("push", "remove there")
+        ]
 
     def _stamp(self, path: str) -> tuple[int, int]:
         with suppress(OSError):

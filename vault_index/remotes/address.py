@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 
 from vault_index.config import SourceConfig
 from vault_index.embeddings.access import output_of
@@ -10,7 +9,6 @@ from vault_index.embeddings.packages import install
 from vault_index.errors import NotSetUpError, RemoteError
 from vault_index.mirroring.exchange import Remote
 
-_PACKAGES = "'obstore>=0.8,<1'"
 _USER = re.compile(r"//([^/@]*)@")
 
 
@@ -19,16 +17,15 @@ def label(url: str) -> str:
     return _USER.sub("//", url)
 
 
-def secret_of(source: SourceConfig, environ: Mapping[str, str] = os.environ) -> tuple[str, str]:
+def secret_of(source: SourceConfig) -> tuple[str, str]:
     """Return the user and the password of a remote, as far as they are known.
 
     The variable VAULT_INDEX_REMOTE_<NAME> or the output of `password_command` is a password, or
     user and password with a colon if the address names no user.
     """
-    name = f"sources.{source.name}.password_command"
-    secret = environ.get(f"VAULT_INDEX_REMOTE_{source.name.upper().replace('-', '_')}", "")
+    secret = os.environ.get(f"VAULT_INDEX_REMOTE_{source.name.upper().replace('-', '_')}", "")
     if not secret and source.password_command:
-        secret = output_of(source.password_command, name, RemoteError)
+        secret = output_of(source.password_command, "password_command", RemoteError)
     if found := _USER.search(source.remote):
         return found[1], secret
     user, colon, password = secret.partition(":")
@@ -44,7 +41,7 @@ def open_remote(source: SourceConfig) -> Remote:
             from vault_index.remotes.s3 import S3Remote
         except ImportError as error:
             raise NotSetUpError(
-                "the package for S3 is not installed", f"install it: {install(_PACKAGES)}"
+                "the package for S3 is not installed", f"install it: {install('obstore')}"
             ) from error
         return S3Remote(source.remote, secret)
     if kind.startswith("webdav+"):

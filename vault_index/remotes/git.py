@@ -38,17 +38,15 @@ _RECEIVE = f"git -c core.hooksPath={os.devnull} receive-pack"
 """For repositories on this machine, whose hooks would run here."""
 _INHERITED = ("GIT_SSH", "GIT_SSL_", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
 _HEAD = "refs/vault-index/head"
-_TRIES = 5
-"""Number of attempts to push while others push, too."""
-_HELPER = '!f() { test "$1" = get || exit 0; echo "username=$VAULT_INDEX_USER";'
-_HELPER += ' echo "password=$VAULT_INDEX_PASSWORD"; }; f'
+_HELPER = (
+    '!f() { test "$1" = get || exit 0; echo "username=$VAULT_INDEX_USER";'
+    ' echo "password=$VAULT_INDEX_PASSWORD"; }; f'
+)
 _AUTHOR = ("-c", "user.name=vault-index", "-c", "user.email=vault-index@localhost")
 
 
 class GitRemote:
     """One branch; the etag of a file is the hash of its blob."""
-
-    parallel = 1
 
     def __init__(self, url: str, store: Path, secret: tuple[str, str] = ("", "")) -> None:
         """`url` may end with `#branch`; `store` is the folder for the objects."""
@@ -129,7 +127,7 @@ class GitRemote:
 
     def _commit(self, path: str, if_match: str, message: str, entry: str) -> None:
         change = os.fsencode(f"{entry}\t{path}\0")
-        for _ in range(_TRIES):
+        for _ in range(5):  # others may push at the same time
             if self._blobs.get(path, "") != if_match:
                 raise ConflictError(f"{path} changed in the repository", "the next sync compares")
             parents = ("-p", self._head) if self._head else ()
@@ -139,7 +137,11 @@ class GitRemote:
             author = () if self._git("config", "--default=", "user.email").strip() else _AUTHOR
             made = self._git(*author, "commit-tree", *parents, "-m", message, tree)
             commit, was = made.decode().strip(), self._head
-            if self._push(commit):
+            receive = [f"--receive-pack={_RECEIVE}"] if self._url.startswith("file:") else []
+            target = f"{commit}:{self._branch}"
+            # Without force; the lines of rejected branches begin with `!`.
+            options = ("--quiet", "--porcelain", *receive, "--")
+            if b"\n!" not in b"\n" + self._git("push", *options, self._url, target):
                 self._git("update-ref", _HEAD, commit)
                 self._head = commit
                 return
@@ -148,20 +150,8 @@ class GitRemote:
                 break
         raise RemoteError("the repository rejected the commit", "check your rights to push")
 
-    def _push(self, commit: str) -> bool:
-        """Push a commit; False if it was rejected, for example because the branch has others."""
-        receive = [f"--receive-pack={_RECEIVE}"] if self._url.startswith("file:") else []
-        target = f"{commit}:{self._branch}"
-        try:
-            self._git("push", "--quiet", "--porcelain", *receive, "--", self._url, target)
-        except RemoteError as error:
-            if b"\n!" in b"\n" + error.output:
-                return False
-            raise
-        return True
-
     def _git(self, *arguments: str, data: bytes = b"") -> bytes:
-        """Run git and return its output. Raises RemoteError."""
+        """Run git and return its output. Raises RemoteError, but not for a rejected push."""
         pipe = subprocess.PIPE
         with subprocess.Popen(
             [*_GIT, *arguments],
@@ -181,14 +171,12 @@ class GitRemote:
                     raise
                 message = f"git {arguments[0]} took over {_SECONDS:.0f} s"
                 raise RemoteError(message, "check the connection") from error
-        if git.returncode:
+        if git.returncode and b"\n!" not in b"\n" + out:
             lines = err.decode("utf-8", "replace").strip().splitlines()
             said = next((one for one in lines if one.startswith("fatal:")), (*lines, "")[0])
             shown = "".join(filter(str.isprintable, redact(said)[0]))[:300]
             hint = f"try it yourself: git ls-remote {shlex.quote(self._url)}"
-            failed = RemoteError(f"git {arguments[0]}: {shown or git.returncode}", hint)
-            failed.output = out
-            raise failed
+            raise RemoteError(f"git {arguments[0]}: {shown or git.returncode}", hint)
         return out
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from vault_index import disk
 from vault_index.config import Config, SourceConfig
@@ -26,21 +26,6 @@ from vault_index.sources.ignore_files import IGNORE_FILE, SETTINGS
 from vault_index.sources.vault import VaultSource
 
 _MOST_FILES = 100_000
-_STATE = "state.json"
-_RULES = SETTINGS[0].partition("/")[0]
-
-
-class RemoteState(NamedTuple):
-    """The last exchange of a remote source, and what waits for the next one."""
-
-    remote: str
-    pending: int
-    """Changes here that the remote does not have yet."""
-    bytes: int
-    synced: float | None
-    """The time of the last success, in seconds since the epoch."""
-    problem: str
-    hint: str
 
 
 _NEVER: Mapping[str, Any] = {"synced": None, "problem": "", "hint": ""}
@@ -64,21 +49,29 @@ def synchronise(machine: Machine, source: SourceConfig, patience: float = 0.0) -
     for problem in done.problems[:1]:
         now["problem"], now["hint"] = problem.message, problem.hint
     with suppress(OSError):
-        disk.replace(str(folder / _STATE), json.dumps(now).encode(), mode=0o600)
+        disk.replace(str(folder / "state.json"), json.dumps(now).encode(), mode=0o600)
     return done
 
 
-def state_of(config: Config, source: SourceConfig) -> RemoteState:
-    """Return the state of a remote source, without a request."""
+def state_of(config: Config, source: SourceConfig) -> dict[str, Any]:
+    """Return the state of a remote source, without a request.
+
+    `pending` counts changes here that the remote does not have yet; `synced` is the time of the
+    last success, in seconds since the epoch.
+    """
     mirror = RemoteMirror(config, source)
-    size = sum(max(one.size, 0) for one in mirror.known().values())
-    return RemoteState(mirror.label, len(mirror.pending()), size, **_last(source))
+    return {
+        "remote": mirror.label,
+        "pending": len(mirror.pending()),
+        "bytes": sum(max(one.size, 0) for one in mirror.known().values()),
+        **_last(source),
+    }
 
 
 def _last(source: SourceConfig) -> Mapping[str, Any]:
     """Return when the last exchange succeeded, and the problem of the last attempt."""
     with suppress(OSError, ValueError, TypeError):
-        return {**_NEVER, **json.loads(source.path.with_name(_STATE).read_bytes())}
+        return {**_NEVER, **json.loads(source.path.with_name("state.json").read_bytes())}
     return _NEVER
 
 
@@ -128,7 +121,7 @@ class RemoteMirror(exchange.Mirror):
         for folder, folders, names in os.walk(self.vault.root):
             inside = os.path.relpath(folder, self.vault.root)
             below = "" if inside == "." else f"{inside}/"
-            folders[:] = [one for one in folders if is_folder_name(one) or one == _RULES]
+            folders[:] = [one for one in folders if is_folder_name(one) or one == ".obsidian"]
             yield from filter(is_wanted, (f"{below}{name}" for name in names))
 
     def choose(self, path: str, done: Action) -> Action:

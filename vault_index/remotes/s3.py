@@ -11,16 +11,13 @@ from obstore import exceptions
 from obstore.store import S3Store
 
 from vault_index.errors import ConflictError, NotFoundError, RemoteError
-from vault_index.mirroring.exchange import Entry
+from vault_index.mirroring.exchange import Entry, Remote
 
 _LOCAL = re.compile(r"http://(?:localhost|127\.|\[::1\])")
-_LIMITS: dict[str, Any] = {"timeout": "30s", "connect_timeout": "10s"}
 
 
-class S3Remote:
+class S3Remote(Remote):
     """The objects below a prefix. Deleting compares the etag first, because S3 may not."""
-
-    parallel = 8
 
     def __init__(self, url: str, secret: tuple[str, str] = ("", "")) -> None:
         """`url` is `s3://bucket/prefix`, with `endpoint` and `region` in its query.
@@ -31,7 +28,8 @@ class S3Remote:
         config: Any = dict(parse_qsl(parts.query))
         if all(secret):
             config |= {"access_key_id": secret[0], "secret_access_key": secret[1]}
-        limits: Any = _LIMITS | {"allow_http": bool(_LOCAL.match(config.get("endpoint", "")))}
+        http = bool(_LOCAL.match(config.get("endpoint", "")))
+        limits: Any = {"timeout": "30s", "connect_timeout": "10s", "allow_http": http}
         with _translated("the address"):
             prefix = parts.path.strip("/") or None
             self._store = S3Store(
@@ -65,9 +63,6 @@ class S3Remote:
             if obstore.head(self._store, path)["e_tag"] != if_match:
                 raise ConflictError(f"{path} changed in the bucket", "the next sync compares")
             obstore.delete(self._store, path)
-
-    def close(self) -> None:
-        """Do nothing: connections end with the store."""
 
 
 @contextmanager

@@ -4,7 +4,8 @@ obstore's HTTPStore lists and reads WebDAV, but it cannot send If-Match, so this
 """
 
 from collections.abc import Iterator
-from email.utils import parsedate_to_datetime
+from contextlib import suppress
+from email.utils import mktime_tz, parsedate_tz
 from urllib.parse import quote, unquote, urlsplit
 from xml.etree import ElementTree
 
@@ -15,6 +16,7 @@ from vault_index.mirroring.exchange import Entry
 
 _SECONDS = 30.0
 _MOST_BYTES = 256 << 20
+_MOST_FOLDERS = 10_000
 _FIND = (
     b'<?xml version="1.0"?><propfind xmlns="DAV:"><prop><getetag/><getcontentlength/>'
     b"<getlastmodified/><resourcetype/></prop></propfind>"
@@ -25,32 +27,25 @@ _DAV = "{DAV:}"
 class WebdavRemote:
     """The files below a folder."""
 
-    parallel = 8
-
     def __init__(self, url: str, secret: tuple[str, str] = ("", "")) -> None:
         self._url = url.rstrip("/")
-        auth = secret if secret[1] else None
-        identity = {"Accept-Encoding": "identity"}  # compressed answers may have other etags
-        self._client = httpx2.Client(auth=auth, timeout=_SECONDS, headers=identity)
+        self._client = httpx2.Client(
+            auth=secret if secret[1] else None,
+            timeout=_SECONDS,
+            headers={"Accept-Encoding": "identity"},  # compressed answers may have other etags
+        )
 
     def list(self) -> Iterator[Entry]:
-        """Return all files: by one request, or by more if the answer leaves out folders."""
-        asked, wanted, depth = {""}, [""], "infinity"
-        while wanted:
-            folder = wanted.pop()
-            status, _, body = self._send("PROPFIND", folder, {"Depth": depth}, _FIND)
-            if status == 403 and depth == "infinity":
-                depth = "1"
-                wanted.append(folder)
-                continue
-            if status != 207:
-                raise RemoteError(f"the server answers {status}", "is this a WebDAV folder?")
-            found = list(self._parse(body))
-            # Nextcloud answers as if the depth were one.
-            full = {path.rpartition("/")[0] for path, _ in found} | asked
-            wanted += [path for path, entry in found if entry is None and path not in full]
-            asked.update(path for path, entry in found if entry is None)
-            yield from (entry for _, entry in found if entry is not None)
+        """Return all files, one folder per request: many servers refuse a greater depth."""
+        folders = [""]
+        for folder in folders:  # the loop appends to them
+            for path, entry in self._parse(self.send("PROPFIND", folder, {"Depth": "1"}, _FIND)[1]):
+                if entry is not None:
+                    yield entry
+                elif path not in folders:
+                    folders.append(path)
+            if len(folders) > _MOST_FOLDERS:
+                raise RemoteError(f"over {_MOST_FOLDERS:,} folders", "add a part of it")
 
     def _parse(self, body: bytes) -> Iterator[tuple[str, Entry | None]]:
         """Yield path and file of each answer; None for a folder."""
@@ -69,47 +64,37 @@ class WebdavRemote:
                 name: answer.findtext(f".//{_DAV}{name}", "")
                 for name in ("getetag", "getcontentlength", "getlastmodified")
             }
-            etag = _strong(value["getetag"]) or value["getlastmodified"]
+            etag = _plain(value["getetag"]) or value["getlastmodified"]
             size = int(value["getcontentlength"]) if value["getcontentlength"].isdecimal() else 0
-            yield inside, Entry(inside, etag, size, _seconds(value["getlastmodified"]))
+            changed = parsedate_tz(value["getlastmodified"])
+            yield inside, Entry(inside, etag, size, mktime_tz(changed) if changed else 0.0)
 
     def read(self, path: str) -> tuple[bytes, str]:
         """Return a file and its etag."""
-        etag, data = self._request("GET", path)
+        etag, data = self.send("GET", path)
         return data, etag
 
     def write(self, path: str, data: bytes, if_match: str) -> str:
         """Write a file with `If-Match` or `If-None-Match`, and create missing folders."""
         folders = path.split("/")[:-1]
         for number in range(1, len(folders) + 1 if not if_match else 1):
-            self._send("MKCOL", "/".join(folders[:number]))
-        return self._request("PUT", path, _condition(if_match), data)[0]
+            with suppress(RemoteError):  # it exists
+                self.send("MKCOL", "/".join(folders[:number]))
+        condition = {"If-Match": f'"{if_match}"'} if if_match else {"If-None-Match": "*"}
+        return self.send("PUT", path, condition, data)[0]
 
     def delete(self, path: str, if_match: str) -> None:
         """Delete a file with `If-Match`."""
-        self._request("DELETE", path, _condition(if_match))
+        self.send("DELETE", path, {"If-Match": f'"{if_match}"'})
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _request(
+    def send(
         self, method: str, path: str, headers: dict[str, str] | None = None, data: bytes = b""
     ) -> tuple[str, bytes]:
         """Return etag and body. Raises NotFoundError, ConflictError and RemoteError."""
-        status, etag, body = self._send(method, path, headers, data)
-        if status in (404, 410):
-            raise NotFoundError(f"the server has no {path}", "")
-        if status == 412:
-            raise ConflictError(f"{path} changed on the server", "the next sync compares")
-        if not 200 <= status < 300:
-            raise RemoteError(f"the server answers {status} to {method} {path}", "try again")
-        return etag, body
-
-    def _send(
-        self, method: str, path: str, headers: dict[str, str] | None = None, data: bytes = b""
-    ) -> tuple[int, str, bytes]:
-        """Return status, etag and body. Raises RemoteError, also if the server wants a password."""
         url, body = f"{self._url}/{quote(path)}", bytearray()
         try:
             with self._client.stream(method, url, headers=headers, content=data) as answer:
@@ -120,24 +105,16 @@ class WebdavRemote:
         except httpx2.HTTPError as error:
             message = f"the server does not answer ({type(error).__name__})"
             raise RemoteError(message, "check address and connection") from error
-        if answer.status_code == 401 or (answer.status_code == 403 and method != "PROPFIND"):
-            raise RemoteError(
-                f"the server refused user or password ({answer.status_code})",
-                "set password_command of the source, or a variable (docs/remotes.md)",
-            )
-        return answer.status_code, _strong(answer.headers.get("ETag", "")), bytes(body)
+        status = answer.status_code
+        if status in (404, 410) and method == "GET":
+            raise NotFoundError(f"the server has no {path}", "")
+        if status == 412:
+            raise ConflictError(f"{path} changed on the server", "the next sync compares")
+        if not answer.is_success:
+            hint = "401 and 403 mean a wrong user, password or token (docs/remotes.md)"
+            raise RemoteError(f"the server answers {status} to {method}", hint)
+        return _plain(answer.headers.get("ETag", "")), bytes(body)
 
 
-def _condition(if_match: str) -> dict[str, str]:
-    return {"If-Match": f'"{if_match}"'} if if_match else {"If-None-Match": "*"}
-
-
-def _strong(etag: str) -> str:
+def _plain(etag: str) -> str:
     return etag.strip().removeprefix("W/").strip('"')  # some servers leave the quotes out
-
-
-def _seconds(date: str) -> float:
-    try:
-        return parsedate_to_datetime(date).timestamp()
-    except ValueError:
-        return 0.0

@@ -12,7 +12,7 @@ from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.indexer.machine import Machine
 from vault_index.markdown.frontmatter import INBOX
 from vault_index.mirroring import exchange
-from vault_index.mirroring.exchange import Entry, Exchange
+from vault_index.mirroring.exchange import Entry, Exchange, Remote
 from vault_index.results.base import Problem
 from vault_index.sources.source import EMPTY
 from vault_index.sources.vault import VaultSource
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     Pool = psycopg.Connection[Any]
 
 
-class PoolFiles:
+class PoolFiles(Remote):
     """The files of a pool as the other side of a mirror. Etags are digests of the content."""
-
-    parallel = 1
 
     def __init__(self, machine: Machine, pool: Pool) -> None:
         self.pool = pool
@@ -63,9 +61,6 @@ class PoolFiles:
         with translated():
             files.check_writes(self.pool)
             files.delete_file(self.pool, path, bytes.fromhex(if_match))
-
-    def close(self) -> None:
-        """Leave the connection to its owner."""
 
 
 class Mirror(exchange.Mirror):
