@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 27_260
+STATEMENTS = 27_367
 """Executable ones: without docstrings and imports."""
-MODULES = 295
-TEST_LINES = 41_935
+MODULES = 296
+TEST_LINES = 41_976
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

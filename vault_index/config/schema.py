@@ -255,6 +255,7 @@ CLIENTS = {
     "crush": "Crush",
     "goose": "Goose",
     "aider": "Aider",
+    "cursor": "Cursor",
     "cline": "Cline",
     "roo": "Roo Code",
 }

@@ -17,7 +17,7 @@ def copied(name: str, folder: Path) -> Path:
 def made(folder: Path) -> Path:
     """Make the databases whose statements are in `.sql` files."""
     for script in sorted(folder.rglob("*.sql")):
-        database = apsw.Connection(str(script.with_suffix(".db")))
+        database = apsw.Connection(str(script.with_suffix("" if "." in script.stem else ".db")))
         database.execute(script.read_text("utf-8")).fetchall()  # runs all statements
         database.close()
         script.unlink()

@@ -17,6 +17,7 @@ from tests.sources.sessions.test_every_client import ALL_PARTS, HALF, JSON, mang
 from tests.sources.sessions.test_recorded import MENDED, read
 from vault_index.config import ClientConfig, Config
 from vault_index.sources.sessions.crush import Crush
+from vault_index.sources.sessions.cursor import Cursor
 from vault_index.sources.sessions.database_client import DatabaseClient
 from vault_index.sources.sessions.goose import Goose
 from vault_index.sources.sessions.source import SessionSource
@@ -37,6 +38,15 @@ class Case(NamedTuple):
 
 
 CASES = [
+    Case(
+        Cursor,
+        Cursor.file,
+        ("cursorDiskKV", "value"),
+        ("cursorDiskKV SET key", "cursorDiskKV SET value"),
+        "DELETE FROM cursorDiskKV WHERE key = (SELECT max(key) FROM cursorDiskKV WHERE key LIKE 'bubbleId:%')",
+        "ALTER TABLE cursorDiskKV RENAME COLUMN value TO data",
+        "no migration is recorded): no cursorDiskKV.value",
+    ),
     Case(
         Crush,
         ".crush/crush.db",
@@ -131,3 +141,31 @@ def test_goose_reads_recorded_rows_summaries_and_copies(tmp_path: Path) -> None:
     text = next(source.read(ref).text for ref in source.scan_places([""]).refs if "copy" in ref.path)
     assert "Forked from [[20261118_1]]" in text
     assert MENDED[1] not in text
+
+
+def test_cursor_reads_recorded_rows_and_transcripts(tmp_path: Path) -> None:
+    folder = copied("cursor", tmp_path / "cursor")
+    by_end = {session.id[-1]: (session, messages) for session, messages in read(Cursor(folder))}
+    session, messages = by_end["1"]  # its transcript is hidden
+    assert (session.title, session.directory) == ("Mend the login of the shop", "/home/user/demo/shop")
+    assert said(messages)[:4] == MENDED
+    assert [(one.tool, one.target.partition(" ")[0], one.exit) for one in calls(messages)] == [
+        ("read_file_v2", "/home/user/demo/shop/app.py", None),
+        ("search_replace", "/home/user/demo/shop/app.py", None),
+        ("run_terminal_cmd", "python3", 2),
+    ]
+    session, messages = by_end["2"]
+    assert (session.title, session.project, sum(one.tokens for one in messages)) == (SECOND, "shop", 120)
+    session, messages = by_end["3"]
+    assert said(messages) == [f"user: {OTHER}", "assistant: I look at app.py first.", f"assistant: {TALK['other']}"]
+    assert [(one.tool, one.status) for one in calls(messages)] == [("Read", "completed")]
+    client = Cursor(folder)
+    version, (file,) = client.version(), folder.rglob("*13.jsonl")
+    with file.open("a", encoding="utf-8") as out:
+        out.write(json.dumps({"role": "user", "message": {"content": "And then?"}}) + "\n")
+    assert client.version() != version
+    listed = client.session(session.id)
+    assert listed is not None
+    assert said(client.read(listed, ()).messages)[-1] == "user: And then?"
+    changed(folder, CASES[0], "UPDATE cursorDiskKV SET value = json_set(value, '$._v', 99) WHERE key LIKE 'c%'")
+    assert "unknown version 99" in client.listing().problems[0]

@@ -29,7 +29,7 @@ _START = re.compile(rb"^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)
 _PROMPT, _REMARK = "#### ", "> "
 _VERSION = re.compile(rb"^> Aider v(\S{1,40})", re.MULTILINE)
 _MODEL = re.compile(r"(?:Main m|M)odel: (\S+) with ")
-_TOKENS = re.compile(r"Tokens: (\d{1,9}(?:\.\d)?)(k?) sent,.* (\d{1,9}(?:\.\d)?)(k?) received\.")
+_COUNT = re.compile(r"(\d{1,9}(?:\.\d)?)(k?) (?:sent|received)")
 _TOOLS = {"Applied edit to ": ("edit", "path"), "Running ": ("shell", "command")}
 _RUN = re.compile(r"(?:/run |/test |!)(.+)")
 _COMMAND = re.compile(r"/(?:ask|architect|code|context)\s+|/[a-z-]+(?:\s.*)?\Z", re.DOTALL)
@@ -74,10 +74,10 @@ class Aider(Client):
         self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
     ) -> Conversation:
         """Read a session. Raises NotFoundError if it is no longer in its file."""
-        sections = ((one.id, text) for one, text in _sections(listed.place))
-        if (text := dict(sections).get(listed.session.id)) is None:
+        texts = {one.id: text for one, text in _sections(listed.place)}
+        if listed.session.id not in texts:
             raise NotFoundError(f"{listed.place} has lost a session", "run: vault-index sync")
-        entries = _entries(text.decode("utf-8", "replace"))
+        entries = _entries(texts[listed.session.id].decode("utf-8", "replace"))
         return conversation(self.name, listed.session, entries, include, Reading(self.title))
 
     def version(self) -> object:
@@ -149,7 +149,12 @@ def _entries(text: str) -> list[Entry]:
             entries.append(Entry("", speaker="user", parts=_prompt(said)))
         elif kind == _REMARK:
             model = next((one[1] for one in map(_MODEL.match, lines) if one), model)
-            calls = [part for line in lines for part in _calls(line)]
+            calls = [
+                tool_call(tool, {key: line.removeprefix(begin)}, (), status="completed")
+                for line in lines
+                for begin, (tool, key) in _TOOLS.items()
+                if line.startswith(begin)
+            ]
             entries += [Entry("", parts=calls, model=model)] if calls else []
             if entries:
                 entries[-1].tokens = sum(map(_tokens, lines))
@@ -171,15 +176,6 @@ def _prompt(said: str) -> list[Part]:
     return [Text(words)] if words else []
 
 
-def _calls(remark: str) -> Iterator[Part]:
-    for begin, (tool, key) in _TOOLS.items():
-        if remark.startswith(begin):
-            given = {key: remark.removeprefix(begin)}
-            yield tool_call(tool, given, (), status="completed")
-
-
 def _tokens(remark: str) -> int:
-    if (found := _TOKENS.match(remark)) is None:
-        return 0
-    counts = zip(found.group(1, 3), found.group(2, 4), strict=True)
+    counts = _COUNT.findall(remark) if remark.startswith("Tokens: ") else ()
     return sum(int(float(count) * (1000 if unit else 1)) for count, unit in counts)

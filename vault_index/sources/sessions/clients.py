@@ -39,8 +39,22 @@ class Known(NamedTuple):
     """Default data folder, relative to the user's home."""
     in_project: str = ""
     """Path, in a project, of the file with its sessions, for a client that keeps them there."""
-    extension: str = ""
-    """Id of an extension of VS Code and similar editors, in whose storage the data may also be."""
+    more: tuple[str, ...] = ()
+    """Further default folders, such as the storage of an extension in each editor."""
+
+
+_SETTINGS = "Library/Application Support" if sys.platform == "darwin" else ".config"
+_EDITORS = (
+    *(f"{_SETTINGS}/{name}" for name in ("Code", "Code - Insiders", "VSCodium", "Cursor")),
+    f"{_SETTINGS}/Windsurf",
+    ".vscode-server/data",
+    ".cursor-server/data",
+)
+"""Data folders of VS Code and similar editors, and of their servers on a remote machine."""
+
+
+def _storage(extension: str) -> tuple[str, ...]:
+    return tuple(f"{editor}/User/globalStorage/{extension}" for editor in _EDITORS)
 
 
 KNOWN = {
@@ -70,13 +84,21 @@ KNOWN = {
     "aider": Known(
         f"{_HERE}.aider", "Aider", "", "", ".aider", in_project=".aider.chat.history.md"
     ),
+    "cursor": Known(
+        f"{_HERE}.cursor",
+        "Cursor",
+        "",
+        "",
+        ".cursor",
+        more=(f"{_SETTINGS}/Cursor/User/globalStorage",),
+    ),
     "cline": Known(
         f"{_HERE}.cline",
         "Cline",
         "CLINE_DATA_DIR",
         "",
         ".cline/data",
-        extension="saoudrizwan.claude-dev",
+        more=_storage("saoudrizwan.claude-dev"),
     ),
     "roo": Known(
         f"{_HERE}.cline",
@@ -84,17 +106,9 @@ KNOWN = {
         "VSCODE_PORTABLE",
         "user-data/User/globalStorage/rooveterinaryinc.roo-cline",
         ".vscode-mock/global-storage",
-        extension="rooveterinaryinc.roo-cline",
+        more=_storage("rooveterinaryinc.roo-cline"),
     ),
 }
-_SETTINGS = "Library/Application Support" if sys.platform == "darwin" else ".config"
-_EDITORS = (
-    *(f"{_SETTINGS}/{name}" for name in ("Code", "Code - Insiders", "VSCodium", "Cursor")),
-    f"{_SETTINGS}/Windsurf",
-    ".vscode-server/data",
-    ".cursor-server/data",
-)
-"""Data folders of VS Code and similar editors, and of their servers on a remote machine."""
 
 
 def folders_of(
@@ -113,9 +127,7 @@ def folders_of(
     # The XDG specification says to ignore relative paths.
     if found := [Path(one, known.below) for one in given if os.path.isabs(one)]:
         return found
-    editors = _EDITORS if known.extension else ()
-    stored = (f"{one}/User/globalStorage/{known.extension}" for one in editors)
-    return [Path.home() / one for one in (known.folder, *stored)]
+    return [Path.home() / one for one in (known.folder, *known.more)]
 
 
 def folder_of(name: str) -> Path:

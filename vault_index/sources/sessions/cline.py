@@ -194,9 +194,9 @@ def _shown(messages: Sequence[Json], reading: Reading) -> Iterator[Entry]:
         if one.get("partial") is True:
             continue
         call = str(number) if kind in _CALLS else call
-        entry = Entry("", None, _SPEAKERS.get(kind, "assistant"), millis_of(one, "ts") or 0)
-        entry.model = text_of(one, "modelInfo", "modelId")
-        entry.parts = _parts(kind, text, call, one)
+        speaker, time = _SPEAKERS.get(kind, "assistant"), millis_of(one, "ts") or 0
+        parts, model = _parts(kind, text, call, one), text_of(one, "modelInfo", "modelId")
+        entry = Entry("", None, speaker, time, parts, model)
         if kind == "api_req_started":
             tokens = tokens_of(object_from(text), "tokensIn", "", "tokensOut")
         elif kind in _ANSWERS | _CALLS and entry.parts:

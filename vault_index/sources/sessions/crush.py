@@ -82,7 +82,7 @@ class CrushDatabase(SessionDatabase):
             named = decoded(title)
             session = Session(known, named, str(folder), "", _id(above), "", created, last)
             stamp = FileStamp(size or 0, last * 1_000_000, crc32(repr((count, named)).encode()))
-            found.append(Listed(session, stamp, count, created, self))
+            found.append(Listed(session, stamp, count, created, (self,)))
         return found
 
     def read(self, listed: Listed, include: Collection[str]) -> Conversation:
@@ -137,13 +137,6 @@ class Crush(DatabaseClient):
         """List the sessions of all databases, also of new ones in other clients' projects."""
         self.in_projects(look=True)
         return super().listing()
-
-    def read(
-        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
-    ) -> Conversation:
-        """Read a whole session."""
-        database: CrushDatabase = listed.place
-        return database.read(listed, include)
 
     def deleted(self, listed: Listed) -> bool:
         """Return whether the database of the session's project exists, which then lacks it."""

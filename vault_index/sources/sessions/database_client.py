@@ -8,7 +8,7 @@ from pathlib import Path
 from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.results.base import Problem
-from vault_index.sources.sessions.client import Client, Listing
+from vault_index.sources.sessions.client import Client, Conversation, Listing
 from vault_index.sources.sessions.client_database import SessionDatabase
 from vault_index.sources.sessions.model import Listed
 from vault_index.sources.walk import identity_of
@@ -61,6 +61,13 @@ class DatabaseClient(Client):
             known[id_] = found
         return known.get(id_)
 
+    def read(
+        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
+    ) -> Conversation:
+        """Read a whole session."""
+        database: SessionDatabase = listed.place[0]
+        return database.read(listed, include)
+
     def deleted(self, listed: Listed) -> bool:
         """Return whether a database exists, which then lacks the session.
 
@@ -87,7 +94,7 @@ class DatabaseClient(Client):
 
     def _current(self) -> _Opened:
         """Return the cache of this thread, emptied if a database was written."""
-        opened, version = self._opened, self.version()
+        opened, version = self._opened, DatabaseClient.version(self)
         if opened.version != version or not version:
             opened.version, opened.listing, opened.sessions = version, None, {}
         return opened

@@ -35,7 +35,7 @@ from vault_index.sources.sessions.json_access import (
     text_of,
     time_of,
 )
-from vault_index.sources.sessions.model import Listed, Part, Session, Text
+from vault_index.sources.sessions.model import Listed, Part, Session, Speaker, Text
 
 _CALL = Block("call", "toolCall.value.name", "id", "toolCall.value.arguments")
 _BLOCKS = {
@@ -112,12 +112,10 @@ class GooseDatabase(SessionDatabase):
         for id_, role, time, content, metadata in self._rows(_MESSAGES, (listed.session.id,)):
             what = f"message {id_} of session {listed.session.id}"
             data = read_object(b'{"parts":%b}' % blob_of(content), what, reading.problems) or {}
-            entry = Entry(f"{listed.session.id}-{id_}", None, time=_millis(time))
-            entry.parts = [*_parts(data, reading)]
-            if role == "user":
-                entry.speaker = "user"
-            else:
-                entry.model = listed.place[1]
+            speaker: Speaker = "user" if role == "user" else "assistant"
+            model = listed.place[1] if speaker == "assistant" else ""
+            parts = [*_parts(data, reading)]
+            entry = Entry(f"{listed.session.id}-{id_}", None, speaker, _millis(time), parts, model)
             about = object_from(decoded(metadata))
             if about.get("userVisible") is not False:
                 entries.append(entry)
@@ -150,13 +148,6 @@ class Goose(DatabaseClient):
     command = "goose", "session", "--resume", "--session-id"
     database = GooseDatabase
     file = "sessions/sessions.db"
-
-    def read(
-        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
-    ) -> Conversation:
-        """Read a whole session."""
-        database: GooseDatabase = listed.place[0]
-        return database.read(listed, include)
 
 
 def _parts(data: Json, reading: Reading) -> Iterator[Part | Call | Result]:

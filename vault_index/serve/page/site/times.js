@@ -5,7 +5,7 @@ const FULL = new Intl.DateTimeFormat("en", { dateStyle: "full", timeZone: "UTC" 
 const CLIENTS = {
   opencode: "OpenCode", "claude-code": "Claude Code", codex: "Codex", gemini: "Gemini CLI",
   copilot: "GitHub Copilot CLI", pi: "pi", qwen: "Qwen Code", amp: "Amp", crush: "Crush",
-  goose: "Goose", aider: "Aider", cline: "Cline", roo: "Roo Code",
+  goose: "Goose", aider: "Aider", cursor: "Cursor", cline: "Cline", roo: "Roo Code",
 };
 
 export const clientName = (name) => CLIENTS[name] || name || "unknown";
