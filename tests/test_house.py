@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 27_367
+STATEMENTS = 27_567
 """Executable ones: without docstrings and imports."""
-MODULES = 296
-TEST_LINES = 41_976
+MODULES = 298
+TEST_LINES = 42_121
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -102,6 +102,8 @@ class RawDocument(NamedTuple):
     """The bytes on disk, if the document is a file."""
     whole: bool = True
     """False for the remaining part of a deleted session."""
+    labels: tuple[tuple[str, str], ...] = ()
+    """Frontmatter keys that the source knows and the text lacks."""
 
 
 class Link(NamedTuple):

@@ -20,7 +20,7 @@ from vault_index.config import Config, EmbeddingConfig, Home, find_home, load_co
 from vault_index.config.home import check_folder
 from vault_index.disk import must_be_own
 from vault_index.errors import EmbedderRefused, NotFoundError, NotSetUpError, VaultIndexError
-from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of, waiting
+from vault_index.indexer.current_sources import Moments, sources_of_agents, vaults_of, waiting
 from vault_index.models import Filters, QueryOrigins, Vector, VectorSpace
 from vault_index.store.pool import Connections, ReadPool
 from vault_index.store.reader import IndexReader
@@ -98,7 +98,7 @@ class Runtime:
         """Vaults, which hold notes and memories, by name."""
         self.sources: tuple[Source, ...] = (
             *self.vaults.values(),
-            *sessions_of(config, self.vaults),
+            *sources_of_agents(config, self.vaults),
         )
         self.by_name = {source.config.name: source for source in self.sources}
         self._names: Callable[[], Collection[str]] = self.by_name.keys

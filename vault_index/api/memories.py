@@ -287,10 +287,18 @@ class Memories:
     ) -> MemoryOutcomes:  # fmt: skip
         """Store the memories of an export or of another program: JSON, or a folder of markdown.
 
+        An export of Claude or ChatGPT (ZIP or JSON) is stored as sessions instead.
         Existing memories do not change, so a second import has no effect. A record that cannot be
         read or that looks like a credential (unless `force`) is reported with its position; the
         others are stored.
         """
+        from vault_index.sources.sessions.chats import is_export
+
+        file = Path(path).expanduser()
+        if file.is_file() and is_export(file):
+            return memories.import_chats(
+                self._runtime, file, dry_run=dry_run, embed=embed, progress=progress
+            )
         return memories.import_memories(
             self._runtime, path, force=force, dry_run=dry_run, embed=embed,
             sources=self._sources(source), progress=progress, cancel=cancel or CancelToken(),

@@ -143,7 +143,7 @@ def _find_sessions(home: "Home", left_out: Collection[str]) -> None:
     """
     from vault_index.config import load_config
     from vault_index.config.edit import set_value
-    from vault_index.sources.sessions.clients import folders_of
+    from vault_index.sources.sessions.clients import KNOWN, folders_of
     from vault_index.sources.sessions.source import SessionSource
 
     for name in left_out:
@@ -154,7 +154,7 @@ def _find_sessions(home: "Home", left_out: Collection[str]) -> None:
             set_value(home, f"sessions.{name}.enabled", "true")
             database = os.environ.get("OPENCODE_DB", "") if name == "opencode" else ""
             found = [folder / database for folder in folders_of(name)]
-            if found != folders_of(name, environ={}):
+            if not KNOWN[name].imported and found != folders_of(name, environ={}):
                 set_value(home, f"sessions.{name}.data", json.dumps([*map(str, found)]))
 
 

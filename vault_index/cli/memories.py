@@ -326,7 +326,8 @@ def run_export(options: Options, args: dict[str, Any]) -> None:
     flag("--dry-run", "print the memories without storing them"),
     NO_EMBED,
     description="Import memories from an export or from another program: a JSON array (LLMemory, "
-    "agmem, mem0), a folder of markdown files, or the folder .opencode/memory of OpenCodeKit. "
+    "agmem, mem0), a folder of markdown files, or the folder .opencode/memory of OpenCodeKit. An "
+    "export of Claude or ChatGPT (ZIP or conversations.json) is stored as sessions. "
     "Existing memories stay unchanged, so importing twice changes nothing. If a memory cannot be "
     "read, it is reported and the others are stored.",
 )

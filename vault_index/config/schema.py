@@ -258,8 +258,12 @@ CLIENTS = {
     "cursor": "Cursor",
     "cline": "Cline",
     "roo": "Roo Code",
+    "claude-chat": "Claude chats",
+    "chatgpt": "ChatGPT",
 }
 """Clients by source name; each has its own section."""
+AGENT_MEMORIES = "agent-memories"
+"""The source of the memory files that clients keep themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +325,11 @@ class AgentsConfig:
         "search in `inbox/waiting`). `direct`: store them with the other memories. "
         "`off`: ignore them.",
         choices=("inbox", "direct", "off"),
+    )
+    memories: bool = setting(
+        True,
+        "Whether to index the memory files of Claude Code, Codex and Gemini CLI, and `AGENTS.md`, "
+        "`CLAUDE.md` and `GEMINI.md` of projects with sessions. They are never changed or sent.",
     )
     start_daemon: bool = setting(
         True, "Whether to start a daemon if none runs; otherwise the index is synced once."

@@ -312,8 +312,8 @@ def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:
     return [
         source
         for source in sources
-        if not isinstance(source, SessionSource)
-        or source.configured
+        if source.config.kind == "vault"
+        or (isinstance(source, SessionSource) and source.configured)
         or source.config.name in known
         or not source.missing()
     ]

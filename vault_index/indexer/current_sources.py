@@ -26,7 +26,17 @@ def vaults_of(config: Config) -> dict[str, VaultSource]:
     return {source.name: _vault(config, source) for source in config.sources}
 
 
-def sessions_of(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
+def sources_of_agents(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
+    """Return one source per enabled client, and that of the clients' own memories."""
+    sessions = _sessions_of(config, vaults)
+    if not config.agents.memories:
+        return sessions
+    from vault_index.sources.agent_memories import AgentMemories
+
+    return (*sessions, AgentMemories(config))
+
+
+def _sessions_of(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
     """Return one source per enabled client; only clients in `config.configured` are mirrored."""
     enabled = [name for name, client in config.clients.items() if client.enabled]
     vault = config.memory_source() if config.sessions.mirror else None
@@ -81,7 +91,11 @@ class Moments:
                 vaults = vaults_of(config)
                 self._known = (
                     text,
-                    Moment(config, [*vaults.values(), *sessions_of(config, vaults)], self._origins),
+                    Moment(
+                        config,
+                        [*vaults.values(), *sources_of_agents(config, vaults)],
+                        self._origins,
+                    ),
                 )
             return self._known[1]
 

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from vault_index import tokens
 from vault_index.config import Config
+from vault_index.config.schema import AGENT_MEMORIES
 from vault_index.disk import is_under
 from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import PROBE, endpoint
@@ -116,7 +117,7 @@ class Moment:
 
         For counting: a result is cached until the document or the settings change.
         """
-        if self._scope.empty:
+        if self._scope.empty and AGENT_MEMORIES not in self._sources:
             return {}
         found, keeps = {}, self._judge()
         for document, chunks in lacking().items():

@@ -216,7 +216,8 @@ def describe(
 
     `born` returns the creation time of a path, for documents that do not state it.
     """
-    path, kind, front = raw.ref.path, raw.kind or "note", parsed.frontmatter
+    path, kind = raw.ref.path, raw.kind or "note"
+    front = {**dict(raw.labels), **parsed.frontmatter}
     memory = kind == "memory"
     own = front if memory else {}  # for keys that mean something only in memories
     named = not (memory and _is_made(path, front))

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
         export_memories as export_memories,
         export_text as export_text,
     )
-    from vault_index.memories.transfer.importer import import_memories as import_memories
+    from vault_index.memories.transfer.importer import (
+        import_chats as import_chats,
+        import_memories as import_memories,
+    )
     from vault_index.memories.undo import undo_change as undo_change
 
 # Modules are imported on first use, because a search needs none of them.
@@ -54,7 +57,7 @@ __getattr__ = lazy_names(
             "export_memories",
             "export_text",
         ),
-        "transfer.importer": ("import_memories",),
+        "transfer.importer": ("import_chats", "import_memories"),
         "undo": ("undo_change",),
     },
 )

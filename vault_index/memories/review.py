@@ -8,7 +8,8 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import NamedTuple
 
-from vault_index.errors import VaultIndexError
+from vault_index.config.schema import AGENT_MEMORIES
+from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.fields import REASONS, Filters, Reason, State
 from vault_index.markdown.frontmatter import string_list
 from vault_index.memories.file.document import body_of
@@ -158,7 +159,9 @@ class _Look:
             opened = {uid: accessed for uid, (_, accessed) in self._state.usage().items()}
         until = (self._filters.now or 0.0) - _UNOPENED_DAYS * 86_400
         last = (
-            (max(one.created, one.updated, opened.get(one.uid, 0.0)), one) for one in self._valid
+            (max(one.created, one.updated, opened.get(one.uid, 0.0)), one)
+            for one in self._valid
+            if one.source != AGENT_MEMORIES
         )
         for moment, document in sorted(
             (one for one in last if one[0] < until), key=lambda one: (one[0], one[1].path)
@@ -210,10 +213,17 @@ def _read(runtime: Runtime, record: DocumentRecord) -> ReviewedMemory:
     """Return a memory with the current text of its file; no text if the file does not exist."""
     text = seen = ""
     with suppress(VaultIndexError):
-        vault = runtime.vaults[record.source].config
-        file = MemoryFiles(vault.path, runtime.config.memory.dir, record.source).read(record.path)
-        if runtime.holds(record.source, record.path, file.text):
-            text, seen = body_of(file.text), file.digest.hex()
+        if record.source in runtime.vaults:
+            folder = runtime.vaults[record.source].config.path
+            file = MemoryFiles(folder, runtime.config.memory.dir, record.source).read(record.path)
+            found, digest = file.text, file.digest
+        else:
+            source = runtime.by_name[record.source]
+            if (ref := source.look(record.path)) is None:
+                raise NotFoundError(f"{record.path} is gone", "run: vault-index sync")
+            _, found, digest, *_ = source.read(ref)
+        if runtime.holds(record.source, record.path, found):
+            text, seen = body_of(found), digest.hex()
     return ReviewedMemory(
         **asdict(record),
         text=text[:_SHOWN_CHARACTERS],

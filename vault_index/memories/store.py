@@ -173,8 +173,9 @@ class MemoryStore:
             return None
 
     def listed(self, filters: Filters, column: str) -> list[StoredDocument]:
-        """Return the indexed memories that match the filters, sorted by a column."""
-        wanted = filters._replace(kinds=("memory",))
+        """Return the indexed memories of vaults that match the filters, sorted by a column."""
+        sources = filters.sources or tuple(self.runtime.vaults)
+        wanted = filters._replace(kinds=("memory",), sources=sources)
         return documents_page(
             self.connections.reader, wanted, Order(column, descending=False), -1, 0
         )[0]
@@ -207,6 +208,10 @@ class MemoryStore:
         """Return the memory files of a source, limited to the scope of the caller."""
         if source not in self._files:
             runtime = self.runtime
+            if source not in runtime.vaults and source in runtime.by_name:
+                raise UsageError(
+                    f"source {source!r} is read-only", "change the file in the client it belongs to"
+                )
             where = runtime.vaults[source].config.path, runtime.config.memory.dir, source
             plain = PlannedFiles if self.dry_run else MemoryFiles
             scope = runtime.scope

@@ -14,7 +14,9 @@ from vault_index import VaultIndex
 from vault_index.config.edit import set_value
 from vault_index.sources.sessions.clients import KNOWN
 
-CLIENTS = {"cline-2.18": "cline", "codex-0.104": "codex"} | {name: name for name in KNOWN if name != "opencode"}
+CLIENTS = {"cline-2.18": "cline", "codex-0.104": "codex"} | {
+    name: name for name, known in KNOWN.items() if name != "opencode" and not known.imported
+}
 SAID = "Bitte den Login reparieren"
 PRIVATE = "quarkspiel"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vault_index.errors import VaultIndexError
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import as_uuid, document_uid, last_moment, string_list
 from vault_index.memories.create import refuse_secrets
 from vault_index.memories.file.document import OLD_ID, is_over, read_text
@@ -19,7 +19,7 @@ from vault_index.memories.transfer.import_record import Batch, ImportRecord, com
 from vault_index.memories.transfer.reading import file_stem, read_path
 from vault_index.models import Filters, Origin
 from vault_index.progress import CancelToken, Progress
-from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
+from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.runtime import Runtime
 
 OLD_SUPERSEDES = "imported_supersedes"
@@ -52,6 +52,41 @@ def import_memories(
             connections.state.raise_usage(importer.usage)
     if embed and any(outcome.outcome == "created" for outcome in outcomes.results):
         runtime.write.embed(rebuild=False, progress=progress, cancel=cancel)
+    return outcomes
+
+
+def import_chats(
+    runtime: Runtime, path: Path, *, dry_run: bool, embed: bool, progress: Progress
+) -> MemoryOutcomes:
+    """Store the conversations of an export of Claude or ChatGPT, and index them as sessions."""
+    from vault_index.sources.sessions.chats import split, store
+    from vault_index.sources.sessions.clients import data_of
+
+    results, changed = list[MemoryOutcome](), set[str]()
+    for client, id_, record in split(path):
+        new = dry_run or store(data_of(client, runtime.config)[0], id_, record)
+        changed |= {client} if new else set()
+        outcome: Outcome = "created" if new else "known"
+        results.append(
+            MemoryOutcome(
+                id_,
+                f"{client}/{id_}",
+                str(record.get("title") or record.get("name") or ""),
+                outcome,
+                {},
+            )
+        )
+        progress("import", len(results), 0)
+    if not results:
+        raise UsageError(
+            f"{path} has no conversations", "give the ZIP or `conversations.json` of an export"
+        )
+    outcomes = MemoryOutcomes(tuple(results))
+    if dry_run:
+        return replace(outcomes, results=tuple(map(as_planned, results)))
+    places = {name: [""] for name in changed if name in runtime.by_name}
+    if places:
+        runtime.write.sync(places, dry_run=False, embed=embed, progress=progress)
     return outcomes
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_index import disk
 from vault_index.config import Config
+from vault_index.sources.git import worktree_of
 
 if TYPE_CHECKING:
     from vault_index.sources.sessions.client import Client
@@ -41,6 +42,8 @@ class Known(NamedTuple):
     """Path, in a project, of the file with its sessions, for a client that keeps them there."""
     more: tuple[str, ...] = ()
     """Further default folders, such as the storage of an extension in each editor."""
+    imported: bool = False
+    """Whether `import` writes the data, into the data folder of this program."""
 
 
 _SETTINGS = "Library/Application Support" if sys.platform == "darwin" else ".config"
@@ -108,6 +111,8 @@ KNOWN = {
         ".vscode-mock/global-storage",
         more=_storage("rooveterinaryinc.roo-cline"),
     ),
+    "claude-chat": Known(f"{_HERE}.chats", "ClaudeChat", "", "", "", imported=True),
+    "chatgpt": Known(f"{_HERE}.chats", "ChatGPT", "", "", "", imported=True),
 }
 
 
@@ -130,6 +135,14 @@ def folders_of(
     return [Path.home() / one for one in (known.folder, *known.more)]
 
 
+def data_of(name: str, config: Config) -> list[Path]:
+    """Return a client's data folders, as the configuration sets them."""
+    given = config.clients[name].data
+    if KNOWN[name].imported and not given:
+        return [(config.sessions_dir or Path(os.devnull)).parent / "chats" / name]
+    return folders_of(name, given)
+
+
 def folder_of(name: str) -> Path:
     """Return the folder that the client writes to."""
     return folders_of(name)[0]
@@ -142,21 +155,21 @@ def open_client(name: str, config: Config) -> "Client":
     known = KNOWN[name]
     kind = getattr(import_module(known.module), known.kind)
     cache = config.sessions_dir / name / ".heads.json" if config.sessions_dir else None
-    client: Client = kind(*folders_of(name, config.clients[name].data), cache=cache)
+    client: Client = kind(*data_of(name, config), cache=cache)
     if known.in_project:
-        client.in_projects = InProjects(config, name, cache).files
+        client.in_projects = InProjects(config, (known.in_project,), cache).files
     return client
 
 
 class InProjects:
-    """Finds the files of a client inside the projects in which other clients' sessions ran.
+    """Finds the files with these names inside the projects in which clients' sessions ran.
 
     What was found is stored in `.projects.json` beside `cache`, because searches must not list all
     sessions: only `listing`, `watched`, and `present` without a known file look for more.
     """
 
-    def __init__(self, config: Config, name: str, cache: Path | None) -> None:
-        self._config, self._name = config, KNOWN[name].in_project
+    def __init__(self, config: Config, names: Sequence[str], cache: Path | None) -> None:
+        self._config, self._names = config, names
         self._cache = cache and cache.with_name(".projects.json")
         self._found: set[str] = set()
         self._again = 0.0
@@ -169,7 +182,8 @@ class InProjects:
             listings = (client.listing().sessions.values() for client in self._others)
             places = ((one.session.directory, one.session.worktree) for one in chain(*listings))
             folders = set(filter(os.path.isabs, chain(*places)))
-            paths = (os.path.join(folder, self._name) for folder in folders)
+            folders.update([*map(worktree_of, folders)])
+            paths = (os.path.join(folder, name) for folder in folders for name in self._names)
             before, self._again = self._found, time.monotonic() + _SECONDS
             self._found = set(filter(os.path.isfile, {*before, *paths}))
             if self._found != before and self._cache:

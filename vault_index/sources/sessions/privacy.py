@@ -35,7 +35,7 @@ class PrivateScope:
     def __init__(self, config: Config, sources: Iterable[Source] = ()) -> None:
         self.sources = {source.config.name: source for source in sources}
         self.clients = {name: SessionSource(config, name) for name in config.clients}
-        self._vaults = [source for name, source in self.sources.items() if name not in self.clients]
+        self._vaults = [one for one in self.sources.values() if one.config.kind == "vault"]
         self.unconfigured = {name for name, one in self.clients.items() if not one.configured}
         self._limits = [one.config.local_only for one in self.clients.values() if one.configured]
         self._projects = Projects(

@@ -18,7 +18,7 @@ from vault_index.disk import is_under, real_path
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.results.base import Problem
-from vault_index.sources.sessions.clients import folders_of, open_client
+from vault_index.sources.sessions.clients import data_of, open_client
 from vault_index.sources.sessions.projects import (
     Projects,
     path_of,
@@ -62,7 +62,7 @@ class SessionSource:
         self._keep = config.sessions.keep and config.sessions_dir is not None
         self.keep_days = config.sessions.keep_days
         self._folders = [
-            one.parent if one.suffix == ".db" else one for one in folders_of(name, given.data)
+            one.parent if one.suffix == ".db" else one for one in data_of(name, config)
         ]
         self.config = SourceConfig(
             name=name,

@@ -6,6 +6,7 @@ const CLIENTS = {
   opencode: "OpenCode", "claude-code": "Claude Code", codex: "Codex", gemini: "Gemini CLI",
   copilot: "GitHub Copilot CLI", pi: "pi", qwen: "Qwen Code", amp: "Amp", crush: "Crush",
   goose: "Goose", aider: "Aider", cursor: "Cursor", cline: "Cline", roo: "Roo Code",
+  "claude-chat": "Claude chats", chatgpt: "ChatGPT",
 };
 
 export const clientName = (name) => CLIENTS[name] || name || "unknown";
