@@ -34,7 +34,7 @@ def path_in(root: str, path: str, *, outside: bool = False) -> str:
     could become a link later: open it with O_NOFOLLOW.
     """
     real = real_path(f"{root}/{path}")
-    if outside or is_under(real_path(root), real):
+    if outside or real == f"{root}/{path}" or is_under(real_path(root), real):
         return real
     raise UsageError(f"{path!r} leads out of {root}", "give a path inside it, or remove the link")
 

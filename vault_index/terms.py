@@ -68,8 +68,9 @@ _ALIKE = {"ى": "ي", "ی": "ي", "ة": "ه", "ک": "ك", "ـ": ""}
 _CHARACTER_CLASSES = b"".join(
     (b" " * 48, b"0" * 10, b" " * 7, b"A" * 26, b" " * 6, b"a" * 26, b" " * 133)
 )
-# The changes of class inside an identifier, as in `useEffect` and `HTTPServer`.
-_CASE_CHANGE = re.compile(rb"[a0]A|AAa")
+# The capital letter after a change of class in an identifier, as in `useEffect` and `HTTPServer`.
+# The literal at the beginning makes the search several times faster.
+_CASE_CHANGE = re.compile(rb"A(?:(?<=[a0]A)|(?<=AA)(?=a))")
 # The parts of an identifier; `VMs` is one part.
 _PARTS = re.compile(r"[A-Z]{2,9}e?s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WORD = re.compile(r"\w+")
@@ -443,8 +444,6 @@ def _compounds(text: str) -> Iterator[str]:
     """
     # See `index_text_in_place` for the classes.
     classes = text.encode("ascii", "replace").translate(_CHARACTER_CLASSES)
-    if not (b"aA" in classes or b"0A" in classes or b"AAa" in classes):
-        return
     end = 0
     for change in _CASE_CHANGE.finditer(classes):
         if change.start() >= end:

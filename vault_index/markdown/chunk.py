@@ -16,9 +16,9 @@ even the first, so that cuts do not depend on which chunk is the first.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
+from typing import NamedTuple
 
 from vault_index import tokens
 from vault_index.models import Block, Chunk, ParsedDocument
@@ -41,8 +41,7 @@ _counts: dict[int, int] = {}
 _MARKS = " \t\n-_*+>=|#"
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(NamedTuple):
     """The smallest part of a section."""
 
     start: int

@@ -26,8 +26,9 @@ _ADDRESS = (
     rf"\(\s*(?!\s)(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s()\\]*(?:(?:\\.|{_IN_PARENTHESES})[^\s()\\]*)*))"
     r"(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?\s*\)"
 )
+# Each alternative begins with a literal, by which the search is several times faster.
 _TOKEN = re.compile(
-    rf"(?P<break>{BREAK})|\\[\\\[\]]|(?P<embed>!?){WIKI}|(?P<open>!?\[)|\](?P<link>{_ADDRESS})|(?P<close>\])"
+    rf"{BREAK}(?P<break>)|\\[\\\[\]]|{WIKI}|\[(?P<open>)|\](?P<link>{_ADDRESS})|\](?P<close>)"
 )
 _DEFINITION = re.compile(
     r"^ {0,3}\[(?P<label>[^\^\[\]\n][^\[\]\n]{0,500})\]:[ \t]{0,99}(?:\n[ \t]{0,99})?"
@@ -40,7 +41,7 @@ _SIZE = re.compile(r"\d+(?:x\d+)?")
 _HTML_OR_MATH = re.compile(r"<[a-z/!][^<>\n]*>|\$(?![\s$])[^$\n]*(?<!\s)\$(?!\d)", re.IGNORECASE)
 # Obsidian's rule; in addition, Chinese and Japanese punctuation ends a tag.
 _TAG = re.compile(
-    r"(?<!\S)#([^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+    r"#(?<!\S#)([^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
     r"'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
 )
 # Dataview fields: a line or list item `key:: value`, or in brackets `[key:: value]`.
@@ -155,7 +156,7 @@ def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
     spans: list[Span] = []
     links: list[Link] = []
     if brackets:
-        ends = list(accumulate(len(line) + 1 for line in lines))
+        ends = list(accumulate(map((1).__add__, map(len, lines))))
         for span, link in _links(plain, text):
             spans.append(span)
             if link:
@@ -200,11 +201,12 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
     defined = _definitions(plain)
     before, before_end = (0, 0, False), -1  # the last closed brackets, `[text]` of `[text][label]`
     for match in _TOKEN.finditer(plain):
+        embed = plain[max(match.start() - 1, 0) : match.start()] == "!"
+        start = match.start() - embed
         if match["wiki"] is not None:
-            span = match.span("wiki")
-            yield match.span(), wikilink(text[span[0] : span[1]], bool(match["embed"]))
+            yield (start, match.end()), wikilink(text[slice(*match.span("wiki"))], embed)
         elif match["open"] is not None:
-            waiting.append((match.start(), match.end(), match["open"] == "!["))
+            waiting.append((start, match.end(), embed))
         elif match["break"] is not None:
             waiting.clear()
         elif match["link"] is not None and waiting:
