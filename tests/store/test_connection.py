@@ -2,7 +2,6 @@ import os
 import stat
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -11,7 +10,7 @@ import pytest
 from tests.api.vaults import fresh_rows, opened, rows, write
 from tests.waiting import PATIENCE
 from vault_index.errors import IndexTooNewError, NotSetUpError, VaultIndexError
-from vault_index.store.connection import connect, read_meta, write_meta
+from vault_index.store.connection import connect
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 
@@ -81,23 +80,3 @@ def test_first_start_on_a_full_disk_is_named_and_can_be_repeated(tmp_path: Path,
         assert (run.stderr, "cannot open or write" in run.stdout) == ("", True)
         assert index.sync().added == 1
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-def test_transaction_inside_another_rolls_back_alone(tmp_path: Path) -> None:
-    def fail() -> None:
-        with writer.transaction():
-            write_meta(writer, "kept", "2")
-            raise ZeroDivisionError
-
-    with closing(IndexWriter(tmp_path / "index.db")) as writer:
-        with writer.transaction():
-            with writer.transaction():
-                write_meta(writer, "kept", "1")
-            with pytest.raises(ZeroDivisionError):
-                fail()
-            assert read_meta(writer, "kept") == "1"
-        assert not writer.connection.in_transaction
-        assert read_meta(writer, "kept") == "1"
-        with pytest.raises(ZeroDivisionError), writer.transaction():
-            fail()
-        assert read_meta(writer, "kept") == "1"

@@ -4,15 +4,14 @@ import logging
 import os
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
-from itertools import chain, islice, repeat
+from itertools import repeat
 from typing import Any
 
 from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.indexer.reading import (
-    Job,
     Parsed,
     Plan,
     Read,
@@ -34,6 +33,7 @@ from vault_index.sources.source import EMPTY, YET, Scan, Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
+from vault_index.store.records import SpaceRow
 from vault_index.store.revisions import Revision, Revisions
 from vault_index.store.spaces import read_spaces
 from vault_index.store.state import State
@@ -44,17 +44,15 @@ log = logging.getLogger(__name__)
 
 _MANY = 400
 """Number of documents that justify a second process, which takes half a second to start."""
-_REMEMBERED_TOGETHER = 32
-"""Memories per transaction of revisions, which is committed before the rows are written."""
 _WRITTEN_TOGETHER = 100
-"""Documents written in one transaction.
+"""Documents written in one transaction; with more, the process that reads ahead must wait."""
+_WRITTEN_SECONDS = 0.5
+"""Seconds to read these documents. Searches see each transaction."""
+_COUNTED_TOGETHER = 2_000
+"""Chunks whose words are counted together, because most have the same common words."""
 
-With fewer, common words are counted more often. With more, the process that reads ahead must wait.
-"""
 
-_Step = tuple[int, tuple[Job, Read | FileStamp | None]]
-"""A numbered document to read, with its row and the result of the second process."""
-_ReadNow = tuple[DocumentRef, Read, KnownDocument | None, KnownDocument | None]
+_ReadNow = tuple[DocumentRef, Read | FileStamp, KnownDocument | None]
 """A document that was read: its row, or the row of a removed document with the same content."""
 
 
@@ -242,19 +240,33 @@ class Synchroniser:
         if work:
             with suppress(StateDamagedError):  # sessions are then not read
                 self._settings = self._settings._replace(deleted=self._state.deleted())
-        places = {(source.config.name, row.path) for row in plan.removed}
+        gone = {(source.config.name, row.path) for row in plan.removed}
         taken: set[int] = set()
-        with closing(self._read_ahead(source, work)) as ahead:
-            steps = enumerate(zip(work, ahead, strict=True), start=1)
-            while self._report.finished and (first := next(steps, None)):
-                some = chain((first,), islice(steps, _WRITTEN_TOGETHER - 1))
-                with self._writer.transaction():
-                    for done, read_now in self._read_some(source, some, vanished):
-                        taken |= self._put_all(read_now, places)
-                        self._progress("text", done, len(work))
-                    count_words(self._writer)
+        for batch in self._batches(source, work, vanished):
+            taken |= self._write(batch, gone)
         if self._report.finished:
             self._remove(source, [row for row in plan.removed if row.id not in taken])
+
+    def _batches(
+        self, source: Source, work: Work, vanished: Mapping[bytes, list[KnownDocument]]
+    ) -> Iterator[list[_ReadNow]]:
+        """Read documents, up to the cancellation; yield those to be written together."""
+        batch: list[_ReadNow] = []
+        began = time.monotonic()
+        with closing(self._read_ahead(source, work)) as ahead:
+            for done, ((ref, old), read) in enumerate(zip(work, ahead, strict=True), start=1):
+                if done > 1 and self._cancel.cancelled:
+                    self._report = replace(self._report, finished=False)
+                    break
+                if read := read or self._read(source, ref, old):
+                    lone = vanished.get(read.row.content_hash) if isinstance(read, Read) else None
+                    batch.append((ref, read, old or (lone.pop() if lone else None)))
+                if len(batch) == _WRITTEN_TOGETHER or time.monotonic() > began + _WRITTEN_SECONDS:
+                    yield batch
+                    batch, began = [], time.monotonic()
+                self._progress("text", done, len(work))
+        if batch:
+            yield batch
 
     def _remove(self, source: Source, gone: Sequence[KnownDocument]) -> None:
         """Remove rows from the index, and what it has quoted from them."""
@@ -268,32 +280,6 @@ class Synchroniser:
             self._writer.remove_document(row.id)
             self._add(removed=1)
         self._forget({row.path for row in gone} | self._leave_out(lost))
-
-    def _read_some(
-        self, source: Source, steps: Iterable[_Step], vanished: Mapping[bytes, list[KnownDocument]]
-    ) -> Iterator[tuple[int, list[_ReadNow]]]:
-        """Yield, after each document, the number done and the documents to write now."""
-        read_now: list[_ReadNow] = []
-        done = 0
-        for done, ((ref, old), read) in steps:
-            if done > 1 and self._cancel.cancelled:
-                self._report, done = replace(self._report, finished=False), done - 1
-                break
-            with self._guarded(ref):
-                read = read or self._read(source, ref, old)
-                if isinstance(read, Read):
-                    same = [] if old else vanished.get(read.row.content_hash, [])
-                    read_now.append((ref, read, old, same.pop() if same else None))
-                elif read is not None and old is not None:
-                    self._writer.put_stamp(old.id, read)
-                    self._add(unchanged=1)
-            together = (
-                len(read_now) < _REMEMBERED_TOGETHER
-                and read_now
-                and read_now[-1][1].row.kind == "memory"
-            )
-            yield done, [] if together else read_now
-        yield done, read_now
 
     def _leave_out(self, lost: Sequence[tuple[str, str]]) -> set[str]:
         """Mark sessions that quote texts of deleted memories, to be read again without them.
@@ -343,47 +329,58 @@ class Synchroniser:
 
         yield from read_ahead(source, work, self._settings)
 
-    def _put_all(self, read_now: list[_ReadNow], gone: Collection[tuple[str, str]]) -> set[int]:
+    def _write(self, batch: Sequence[_ReadNow], gone: Collection[tuple[str, str]]) -> set[int]:
         """Record the revisions of memories and write the rows; return the ids of replaced rows."""
-        written: set[int] = set()
-        if not read_now:
-            return written
-        rows = [old or moved for _, _, old, moved in read_now]
-        replaced = [row.id for row in rows if row]
-        before = self._writer.memories_alone(replaced) if replaced else {}
-        seen = [
-            _seen(read, before.get(row.id) if row else None)
-            for (_, read, _, _), row in zip(read_now, rows, strict=True)
-        ]
+        before = self._writer.memories_alone(row.id for _, _, row in batch if row)
+        seen = [_seen(read, before.get(row.id) if row else None) for _, read, row in batch]
         if memories := [one for one in seen if one is not None]:
             self._revisions.observe(memories, gone)
-        for ref, read, old, moved in read_now:
-            with self._guarded(ref):
-                written |= self._put(read, old, moved)
-        read_now.clear()
-        return written
+        return self._put_all(batch)
 
-    def _put(self, read: Read, old: KnownDocument | None, moved: KnownDocument | None) -> set[int]:
-        """Write one document, and return the id of the replaced row.
+    def _put_all(self, batch: Sequence[_ReadNow]) -> set[int]:
+        """Write documents in one transaction; after an unexpected error, each in its own."""
+        before = self._report, self._broken[:]
+        try:
+            with self._writer.transaction():
+                known = read_spaces(self._writer)
+                for _, read, row in batch:
+                    if isinstance(read, Read):
+                        self._put(read, row, known)
+                    elif row:
+                        self._writer.put_stamp(row.id, read)
+                        self._add(unchanged=1)
+                count_words(self._writer, least=_COUNTED_TOGETHER)
+            return {row.id for _, _, row in batch if row}
+        except VaultIndexError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the other documents are written
+            self._report, self._broken = before
+            if len(batch) == 1:
+                self._defect(batch[0][0], error)
+                return set()
+        return {id_ for one in batch for id_ in self._put_all([one])}
+
+    def _put(self, read: Read, old: KnownDocument | None, spaces: Iterable[SpaceRow]) -> None:
+        """Write one document.
 
         Write even if only the file time changed: dates can depend on it. Unchanged chunks cost
         nothing.
         """
-        replaces = {row.id for row in (old, moved) if row}
         keys = [chunk.embed_key for chunk in read.row.chunks]
         known = {
-            row.id: {} if row.renewed else self._cache.embeddings(row.space, keys)
-            for row in read_spaces(self._writer)
+            space.id: {} if space.renewed else self._cache.embeddings(space.space, keys)
+            for space in spaces
         }
-        self._writer.put_document(read.row, read.faults, next(iter(replaces), None), known)
+        self._writer.put_document(read.row, read.faults, old.id if old else None, known)
+        moved = old is not None and old.path != read.row.path
         made = read.row.content_hash, read.row.made_with
-        if old and (old.content_hash, old.made_with) == made:
+        if old and not moved and (old.content_hash, old.made_with) == made:
             self._add(unchanged=1)
         else:
             self._add(
-                changed=bool(old),
-                moved=bool(moved),
-                added=not replaces,
+                changed=bool(old) and not moved,
+                moved=moved,
+                added=not old,
                 chunks=len(read.row.chunks),
             )
         if read.row.kind == "memory" and self._settings.deleted[1]:
@@ -392,21 +389,6 @@ class Synchroniser:
         self._broken += [
             f"{shown_name(read.row.path)}:{fault.line}: {fault.message}" for fault in broken
         ]
-        return replaces
-
-    @contextmanager
-    def _guarded(self, ref: DocumentRef) -> Iterator[None]:
-        """Catch an unexpected error of one document, which keeps its old rows.
-
-        Errors of the store (no space, locked, damaged) concern all documents and are raised.
-        """
-        try:
-            yield
-        except VaultIndexError:
-            raise
-        except Exception as error:
-            log.exception("a defect of vault-index path=%s", ref.path)
-            self._fail(ref, f"a defect of vault-index: {type(error).__name__}")
 
     def _read(
         self, source: Source, ref: DocumentRef, old: KnownDocument | None
@@ -417,10 +399,20 @@ class Synchroniser:
             written = self._written.get(without_ctime)
             return read_document(source, ref, self._settings, old, written)
         except NotFoundError:
-            return None
+            return None  # removed after the scan
         except VaultIndexError as error:
             self._fail(ref, error.message)
-            return None
+        except Exception as error:  # noqa: BLE001 - one document must not end the sync
+            self._defect(ref, error)
+        return None
+
+    def _defect(self, ref: DocumentRef, error: Exception) -> None:
+        """Report an unexpected error of one document, which keeps its old rows.
+
+        Errors of the store (no space, locked, damaged) concern all documents and are raised.
+        """
+        log.error("a defect of vault-index path=%s", ref.path, exc_info=error)
+        self._fail(ref, f"a defect of vault-index: {type(error).__name__}")
 
     def _fail(self, ref: DocumentRef, reason: str) -> None:
         path = shown_name(ref.path)
@@ -452,15 +444,15 @@ class Synchroniser:
                     self._add(removed=1)
 
 
-def _seen(read: Read, before: tuple[str, str] | None) -> tuple[Revision, str] | None:
+def _seen(read: Read | FileStamp, before: tuple[str, str] | None) -> tuple[Revision, str] | None:
     """Return the revision of a memory that had the id and path `before`, and its previous id.
 
     If an id derives from the path, the history moves to the new id: after a move, or when the file
     gains or loses an id of its own.
     """
-    row = read.row
-    if row.kind != "memory":
+    if not isinstance(read, Read) or read.row.kind != "memory":
         return None
+    row = read.row
     was, path = before or ("", "")
     of_place = was and (
         document_uid(None, row.source, path) == was

@@ -123,17 +123,21 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run the block in a transaction; inside another transaction, in a savepoint."""
-        inner = self.connection.in_transaction
-        self.execute("SAVEPOINT inner" if inner else "BEGIN IMMEDIATE")
+        """Run the block in a transaction, or in the one that is open.
+
+        There are no savepoints: at each, FTS5 would write its new words to the disk.
+        """
+        outer = not self.connection.in_transaction
+        if outer:
+            self.execute("BEGIN IMMEDIATE")
         try:
             yield
-            self.execute("RELEASE inner" if inner else "COMMIT")
+            if outer:
+                self.execute("COMMIT")
         except BaseException:
-            if self.connection.in_transaction:  # a full disk ends the transaction by itself
-                self.connection.execute(
-                    "ROLLBACK TO inner; RELEASE inner" if inner else "ROLLBACK"
-                ).fetchall()
+            # A full disk ends the transaction by itself.
+            if outer and self.connection.in_transaction:
+                self.connection.execute("ROLLBACK").fetchall()
             raise
 
     @contextmanager

@@ -51,18 +51,20 @@ def remove_chunk(db: Database, chunk_id: int) -> None:
     db.execute("DELETE FROM uncounted_chunk WHERE chunk_id = ?", (chunk_id,))
 
 
-def put_called(db: Database, document_id: int, called: str) -> None:
-    """Queue the change of a document's names and fields; `called` is empty before deletion."""
-    before = db.value("SELECT called FROM document WHERE id = ?", (document_id,))
-    if called != before:
-        db.execute("UPDATE document SET called = ? WHERE id = ?", (called, document_id))
-        db.execute(
-            "INSERT INTO uncounted_text (text, change) VALUES (?, -1), (?, 1)", (before, called)
-        )
+def put_called(db: Database, document_id: int | None, called: str) -> None:
+    """Queue the change of a document's names and fields, before it is written.
+
+    `called` is empty before a deletion, and `document_id` is None for a new document.
+    """
+    before = db.value("SELECT called FROM document WHERE id = ?", (document_id,)) or ""
+    changes = [] if called == before else [(before, -1), (called, 1)]
+    db.execute_many("INSERT INTO uncounted_text (text, change) VALUES (?, ?)", changes)
 
 
-def count_words(db: Database) -> None:
-    """Update the vocabulary with the queued texts, at the end of a sync."""
+def count_words(db: Database, least: int = 0) -> None:
+    """Update the vocabulary with the queued texts, if they include this many chunks."""
+    if db.value("SELECT count(*) FROM uncounted_chunk") < least:
+        return
     changes, gone = Counter[bytes](), Counter[bytes]()
     with db.transaction():
         with translated(db.path):

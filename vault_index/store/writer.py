@@ -96,13 +96,15 @@ class KnownDocument(NamedTuple):
 
 _COLUMNS = column_names(DocumentRow, "frontmatter", "tags", "aliases", "links", "chunks")
 """The columns of `document` that are written from one field each."""
-_ALL_COLUMNS = [*_COLUMNS, "tokens", "frontmatter"]
-_PUT_DOCUMENT = (
-    f"INSERT INTO document (id, {', '.join(_ALL_COLUMNS)})"
-    f" VALUES (?, {', '.join('?' * len(_ALL_COLUMNS))})"
-    " ON CONFLICT (id) DO UPDATE SET"
-    f" {', '.join(f'{name} = excluded.{name}' for name in _ALL_COLUMNS)} RETURNING id"
+_ALL_COLUMNS = [*_COLUMNS, "tokens", "frontmatter", "called", "id"]
+_ADD_DOCUMENT = (
+    f"INSERT INTO document ({', '.join(_ALL_COLUMNS)})"
+    f" VALUES ({', '.join('?' for _ in _ALL_COLUMNS)})"
 )
+_REPLACE_DOCUMENT = (
+    f"UPDATE document SET {', '.join(f'{name} = ?' for name in _ALL_COLUMNS[:-1])} WHERE id = ?"
+)
+# No UPSERT or RETURNING: before these, SQLite opens a savepoint (`Database.transaction`).
 
 
 _TERMS = "title, aliases, headings, tags, fields, path, body"
@@ -172,18 +174,18 @@ class IndexWriter(Database):
         keep their row and vectors. `cached` holds the known vectors by space id and embed key;
         other new chunks become pending.
         """
+        values = (
+            *(getattr(row, name) for name in _COLUMNS),
+            sum(chunk.tokens for chunk in row.chunks),
+            json.dumps(dict(row.frontmatter), ensure_ascii=False),
+            called(row),
+            replaces,
+        )
         with self.transaction():
-            document_id = self.value(
-                _PUT_DOCUMENT,
-                (
-                    replaces,
-                    *(getattr(row, name) for name in _COLUMNS),
-                    sum(chunk.tokens for chunk in row.chunks),
-                    json.dumps(dict(row.frontmatter), ensure_ascii=False),
-                ),
-            )
+            vocabulary.put_called(self, replaces, called(row))
+            self.execute(_REPLACE_DOCUMENT if replaces else _ADD_DOCUMENT, values)
+            document_id = replaces or self.connection.last_insert_rowid()
             _put_names(self, document_id, row)
-            vocabulary.put_called(self, document_id, called(row))
             _put_chunks(self, document_id, row.chunks, cached)
             _put_faults(self, row.source, row.path, faults)
 
@@ -425,7 +427,8 @@ def _put_texts(db: Database, chunks: Sequence[ChunkRow]) -> list[tuple[int, int,
         for chunk in chunks
     ]
     for body, sizes in in_blocks(texts):
-        block_id = db.value("INSERT INTO text_block (body) VALUES (?) RETURNING id", (body,))
+        db.execute("INSERT INTO text_block (body) VALUES (?)", (body,))
+        block_id = db.connection.last_insert_rowid()
         places += [(block_id, place, size) for place, size in enumerate(sizes)]
     return places
 
