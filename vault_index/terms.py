@@ -162,6 +162,10 @@ def _units(text: str) -> list[tuple[int, int]]:
     return units
 
 
+_analysed_unit = lru_cache(maxsize=1_000)(analysed)  # the same few letters recur
+
+
+@lru_cache(maxsize=1_000)
 def _joins(unit: str) -> bool:
     """Return whether a character belongs to the one before it, or adds nothing to it."""
     first = unicodedata.normalize("NFKD", decoded(unit))[:1]
@@ -361,7 +365,7 @@ def placed_words(text: str) -> list[tuple[int, int, str]]:
     form = analysed(text)
     if form == text:
         return _words_in(form)
-    places = [unit for unit in _units(text) for _ in analysed(text[slice(*unit)])]
+    places = [unit for unit in _units(text) for _ in _analysed_unit(text[slice(*unit)])]
     return [(places[start][0], places[end - 1][1], word) for start, end, word in _words_in(form)]
 
 
