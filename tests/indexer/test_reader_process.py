@@ -25,12 +25,13 @@ import sys
 from pathlib import Path
 from tests.indexer.test_reader_process import SETTINGS, work_of
 from tests.sources.trees import vault_at
-from vault_index.indexer.reader_process import reading
+from vault_index.indexer.reader_process import _FIRST, read_ahead
 source = vault_at(Path(sys.argv[1]))
-with reading(source, work_of(source), SETTINGS) as found:
+found = read_ahead(source, work_of(source), SETTINGS)
+for _ in range(_FIRST + 1):
     next(found)
-    print("begun", flush=True)
-    sys.stdin.read()
+print("begun", flush=True)
+sys.stdin.read()
 """
 
 

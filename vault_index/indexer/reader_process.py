@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain, islice, repeat
 from typing import IO
 
@@ -39,25 +39,15 @@ def read_ahead(
     source: Source, work: Work, settings: RowSettings
 ) -> Generator[Read | FileStamp | None]:
     """Yield the result for each document; None for a document that the caller must read."""
-    with reading(source, work[_FIRST:], settings) as found:
-        yield from repeat(None, min(_FIRST, len(work)))
-        yield from islice(found, max(len(work) - _FIRST, 0))
-
-
-@contextmanager
-def reading(
-    source: Source, work: Iterable[Job], settings: RowSettings
-) -> Iterator[Iterator[Read | FileStamp | None]]:
-    """Run the second process and yield its results, then None without end."""
     try:
-        process = _started(source, work, settings)
+        process = _started(source, work[_FIRST:], settings)
     except OSError:  # too many processes, or no space: continue without it
-        yield repeat(None)
+        yield from repeat(None, len(work))
         return
     with process:
         assert process.stdout is not None
         try:
-            yield _answers(process.stdout)
+            yield from islice(chain(repeat(None, _FIRST), _answers(process.stdout)), len(work))
         finally:
             process.kill()
 
