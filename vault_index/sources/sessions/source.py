@@ -66,7 +66,7 @@ class SessionSource:
         ]
         self.config = SourceConfig(
             name=name,
-            path=self._folders[0],
+            path=next(filter(Path.is_dir, self._folders), self._folders[0]),
             kind=name,
             local_only=given.local_only if self.configured else True,
         )
@@ -309,7 +309,7 @@ class SessionSource:
         """Return why the client's data are missing, or ""."""
         if self._there() and self.client.present():
             return ""
-        there = [*filter(Path.is_dir, self._folders)] or self._folders[:1]
+        there = [*filter(Path.is_dir, self._folders)] or [self.config.path]
         reason = f"no {self.title} sessions in {' or '.join(map(str, there))}"
         return reason if self._set else f"{reason} {YET}"
 
