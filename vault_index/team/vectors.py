@@ -18,7 +18,10 @@ from vault_index.team.statements import Connected
 if TYPE_CHECKING:
     import psycopg
 
-LEAST_INDEXED = 50_000
+LEAST_INDEXED = 150_000
+_EF = 400
+"""Neighbours that the index considers. Of the true first ten, it finds .98; with 120, .91. An index
+with the defaults of pgvector (m 16, ef_construction 64) finds .87 and .75."""
 _LEAST_SHARE = 0.05
 """Below this share of all chunks, the index misses neighbours, and an exact search is faster."""
 _MOST_CHANGED = 0.1
@@ -79,7 +82,7 @@ def nearest(
     # It goes on until enough chunks meet the condition. The planner would sort all instead, because
     # it cannot estimate how many do.
     db.set(
-        hnsw__ef_search=str(min(max(2 * limit, 100), 1000)),
+        hnsw__ef_search=str(min(max(2 * limit, _EF), 1000)),
         hnsw__iterative_scan="relaxed_order",
         **dict.fromkeys(_AVOIDED, "off"),
     )
@@ -119,7 +122,7 @@ def index_vectors(pool: psycopg.Connection[Any]) -> list[int]:
             pool.execute(
                 f"CREATE INDEX CONCURRENTLY {name} ON embedding"
                 f" USING hnsw ((data::halfvec({dimensions:d})) halfvec_l2_ops)"
-                f" WHERE space_id = {space_id:d}"
+                f" WITH (m = 32, ef_construction = 200) WHERE space_id = {space_id:d}"
             )
         elif then is not None and abs(now - then) > count * _MOST_CHANGED:
             pool.execute(f"REINDEX INDEX CONCURRENTLY {name}")
