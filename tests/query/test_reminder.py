@@ -57,7 +57,13 @@ def index(tmp_path: Path) -> Iterator[VaultIndex]:
         yield opened
 
 
-def test_remind_quotes_one_current_memory_of_the_project_once_per_session(index: VaultIndex) -> None:
+def test_remind_quotes_one_current_memory_of_the_project_once_per_session(
+    index: VaultIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_index.api.index._HOOK_SECONDS", -1)
+    late = {"session_id": "s", "tool_input": {"file_path": "src/cart.py"}, "cwd": "/home/u/shop"}
+    assert index.remind(late).text == index.remind(late).text != ""
+    monkeypatch.setattr("vault_index.api.index._HOOK_SECONDS", 60)
     event: dict[str, Any] = {"session_id": "s", "cwd": "/home/u/shop", "tool_input": {"file_path": "src/cart.py"}}
     reminder = index.remind(event)
     assert reminder.path == "80-memory/a.md"

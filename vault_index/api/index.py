@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     )
     from vault_index.results.texts import Recall, Reminder, Texts
 
+_HOOK_SECONDS = 0.15
+"""How long the hook before a tool call waits: it does not show a later reminder."""
+
 
 class VaultIndex(Memories):
     """One index with its folders, configuration and sources.
@@ -412,16 +415,18 @@ class VaultIndex(Memories):
         from vault_index.query.projects import project_of
         from vault_index.query.reminder import action_of, remind
 
+        began = time.monotonic()
         session, folder = (str(event.get(key) or "") for key in ("session_id", "cwd"))
         project, given = project_of(os.path.join(folder, "")), event.get("tool_input")
         roots = [one for one in project.folders if is_under(one, folder)]
         action = action_of(given if isinstance(given, dict) else {}, max(roots, default=folder))
-        reminded = self._runtime.reminded
-        skipped = {memory for other, memory in list(reminded) if other == session}
+        skipped = {one for other, one in list(self._runtime.reminded) if other == session}
         with self._runtime.pool.lend() as connections:
-            disk = DiskState(self._runtime.by_name)
-            reminder = remind(connections.reader, disk, action, project, skipped)
-        reminded.append((session, reminder.id))
+            reminder = remind(
+                connections.reader, DiskState(self._runtime.by_name), action, project, skipped
+            )
+        if time.monotonic() - began < _HOOK_SECONDS:
+            self._runtime.reminded.append((session, reminder.id))
         return reminder
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
