@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 27_568
+STATEMENTS = 27_570
 """Executable ones: without docstrings and imports."""
 MODULES = 298
-TEST_LINES = 42_127
+TEST_LINES = 42_128
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

@@ -99,6 +99,7 @@ def test_git_runs_no_programs_of_the_repository(tmp_path: Path) -> None:
     machine.exchange()
     with machine.index() as index:
         index.add("A fact", source="far")
+    (machine.far.with_name("git") / "index.lock").touch()  # of a killed process
     assert machine.exchange().pushed == 1
     assert not (tmp_path / "ran").exists()
     assert "a.md" in machine.files()

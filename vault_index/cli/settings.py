@@ -237,7 +237,7 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
         from vault_index.remotes.mirror import state_of
 
         if waiting := state_of(config, source)["pending"]:
-            stay = f"; {waiting} changes in {source.path} are not at the remote, so they stay"
+            stay = f"; {source.path} stays, because the remote lacks changes in it ({waiting})"
         else:
             stay = " and its copy; the remote stays"
             shutil.rmtree(source.path.parent, ignore_errors=True)

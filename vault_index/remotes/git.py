@@ -64,6 +64,8 @@ class GitRemote:
         if not (self._store / "HEAD").exists():
             self._store.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._git("init", "--quiet", "--bare", "--template=", str(self._store))
+        for lock in self._store.rglob("*.lock"):  # of a killed process
+            lock.unlink()
         found = self._git("ls-remote", "--symref", "--", self._url, self._wanted).split()
         if found[:1] == [b"ref:"]:
             self._branch, found = found[1].decode(), found[3:]
