@@ -41,7 +41,11 @@ class ClaudeChat(EntryClient):
     """The exported chats of Claude."""
 
     name, title, command = "claude-chat", "Claude chats", ()
-    below, folder_paths, file_paths = ("",), re.compile("(?!)"), re.compile(r"[\w-]+\.json")
+    below, folder_paths, file_paths = (
+        ("",),
+        re.compile("(?!)"),
+        re.compile(r"(?<![\w-])[\w-]+\.json"),
+    )
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of a conversation."""
