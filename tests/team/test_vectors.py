@@ -18,6 +18,7 @@ def test_index_of_vectors_finds_the_nearest_and_is_renewed(
     pool_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "LEAST_INDEXED", 100)
+    monkeypatch.setattr(vectors, "LEAST_FOUND", 1)
     chance = random.Random(1)
     rows = [document_row(f"f{number % 4}/n{number}.md", [f"text {number}"]) for number in range(200)]
     points = {row.chunks[0].embed_key: [chance.gauss(0, 1) for _ in range(4)] for row in rows}

@@ -23,7 +23,9 @@ _EF = 400
 """Neighbours that the index considers. Of the true first ten, it finds .98; with 120, .91. An index
 with the defaults of pgvector (m 16, ef_construction 64) finds .87 and .75."""
 _LEAST_SHARE = 0.05
-"""Below this share of all chunks, the index misses neighbours, and an exact search is faster."""
+LEAST_FOUND = 30_000
+"""With fewer visible chunks that meet a condition than this number and share of all, the index
+misses neighbours, and an exact search is faster."""
 _MOST_CHANGED = 0.1
 """Share of removed vectors after which the index misses too many neighbours."""
 _AVOIDED = ("enable_sort", "enable_seqscan", "enable_hashjoin", "enable_mergejoin")
@@ -59,7 +61,8 @@ def nearest(
 ) -> list[tuple[int, float]]:
     """Return the nearest of the visible chunks that meet a condition, with their cosine."""
     sizes = dict(db.execute(SIZES))
-    indexed = _index_name(space.id) in sizes and _is_broad(db, sizes["chunk"], seen, where, values)
+    least = max(int(sizes["chunk"] * _LEAST_SHARE), LEAST_FOUND)
+    indexed = _index_name(space.id) in sizes and _is_broad(db, least, seen, where, values)
     if indexed:  # as a condition on each neighbour, not as a join that the planner may begin with
         where = f"({where}) IS TRUE"
     elif seen.chunks < sizes["chunk"] * _LEAST_SHARE:
@@ -91,9 +94,8 @@ def nearest(
     return found
 
 
-def _is_broad(db: Connected, total: int, seen: Seen, where: str, values: Sequence[object]) -> bool:
-    """Return whether enough of all chunks are visible and meet a condition."""
-    least = max(int(total * _LEAST_SHARE), 1)
+def _is_broad(db: Connected, least: int, seen: Seen, where: str, values: Sequence[object]) -> bool:
+    """Return whether at least this number of visible chunks meet a condition."""
     if where == "true" or seen.chunks < least:
         return seen.chunks >= least
     found = f"SELECT count(*) FROM (SELECT 1 FROM chunk WHERE {where} LIMIT ?) AS one"
