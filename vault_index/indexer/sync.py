@@ -241,9 +241,8 @@ class Synchroniser:
             with suppress(StateDamagedError):  # sessions are then not read
                 self._settings = self._settings._replace(deleted=self._state.deleted())
         gone = {(source.config.name, row.path) for row in plan.removed}
-        taken: set[int] = set()
-        for batch in self._batches(source, work, vanished):
-            taken |= self._write(batch, gone)
+        batches = self._batches(source, work, vanished)
+        taken = {id_ for batch in batches for id_ in self._write(batch, gone)}
         if self._report.finished:
             self._remove(source, [row for row in plan.removed if row.id not in taken])
 
@@ -332,8 +331,11 @@ class Synchroniser:
     def _write(self, batch: Sequence[_ReadNow], gone: Collection[tuple[str, str]]) -> set[int]:
         """Record the revisions of memories and write the rows; return the ids of replaced rows."""
         before = self._writer.memories_alone(row.id for _, _, row in batch if row)
-        seen = [_seen(read, before.get(row.id) if row else None) for _, read, row in batch]
-        if memories := [one for one in seen if one is not None]:
+        if memories := [
+            seen
+            for _, read, row in batch
+            if (seen := _seen(read, before.get(row.id) if row else None))
+        ]:
             self._revisions.observe(memories, gone)
         return self._put_all(batch)
 
@@ -342,10 +344,10 @@ class Synchroniser:
         before = self._report, self._broken[:]
         try:
             with self._writer.transaction():
-                known = read_spaces(self._writer)
+                spaces = read_spaces(self._writer)
                 for _, read, row in batch:
                     if isinstance(read, Read):
-                        self._put(read, row, known)
+                        self._put(read, row, spaces)
                     elif row:
                         self._writer.put_stamp(row.id, read)
                         self._add(unchanged=1)
@@ -367,11 +369,11 @@ class Synchroniser:
         nothing.
         """
         keys = [chunk.embed_key for chunk in read.row.chunks]
-        known = {
+        cached = {
             space.id: {} if space.renewed else self._cache.embeddings(space.space, keys)
             for space in spaces
         }
-        self._writer.put_document(read.row, read.faults, old.id if old else None, known)
+        self._writer.put_document(read.row, read.faults, old.id if old else None, cached)
         moved = old is not None and old.path != read.row.path
         made = read.row.content_hash, read.row.made_with
         if old and not moved and (old.content_hash, old.made_with) == made:
@@ -385,9 +387,10 @@ class Synchroniser:
             )
         if read.row.kind == "memory" and self._settings.deleted[1]:
             self._restored(read.row)
-        broken = [fault for fault in read.faults if fault.code == "frontmatter"]
         self._broken += [
-            f"{shown_name(read.row.path)}:{fault.line}: {fault.message}" for fault in broken
+            f"{shown_name(read.row.path)}:{fault.line}: {fault.message}"
+            for fault in read.faults
+            if fault.code == "frontmatter"
         ]
 
     def _read(
