@@ -151,7 +151,7 @@ def is_remote(place: object) -> bool:
 def check_remote(url: str) -> None:
     """Raise ConfigError if an address of a remote source is not valid, or has a password."""
     _refuse(
-        re.search(r"//[^/@]*:[^/@]*@", url) is not None,
+        re.search(r"//[^/@:]*:[^/@]*@", url) is not None,
         "the address of a remote must not contain a password",
         "set password_command of the source, or a variable (docs/remotes.md)",
     )

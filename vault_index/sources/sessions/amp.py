@@ -50,7 +50,7 @@ class Amp(EntryClient):
     command = "amp", "threads", "continue"
     below = ("threads",)
     folder_paths = re.compile("(?!)")
-    file_paths = re.compile(r"T-[\w-]+\.json")
+    file_paths = re.compile(r"^T-[\w-]+\.json")
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of a thread."""

@@ -88,7 +88,7 @@ class Cline(EntryClient):
     command: tuple[str, ...] = ("cline", "--id")
     below: tuple[str, ...] = ("sessions", "tasks")
     folder_paths = re.compile("[^/]+")
-    file_paths = re.compile(r"[^/]+/([\w-]+\.messages|ui_messages)\.json")
+    file_paths = re.compile(r"^[^/]+/([\w-]+\.messages|ui_messages)\.json")
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of a file."""

@@ -44,7 +44,7 @@ class Copilot(EntryClient):
     command = "copilot", "--resume"
     below = ("session-state",)
     folder_paths = re.compile("[^/]+")
-    file_paths = re.compile(r"[^/]+/events\.jsonl|[\w-]+\.jsonl")
+    file_paths = re.compile(r"^(?:[^/]+/events|[\w-]+)\.jsonl")
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of its first event."""

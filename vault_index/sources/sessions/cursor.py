@@ -136,7 +136,7 @@ class Transcripts(EntryClient):
     title = "Cursor"
     below = ("projects",)
     folder_paths = re.compile(r"[^/]+(/agent-transcripts(/[\w-]+(/subagents)?)?)?")
-    file_paths = re.compile(r"[^/]+/agent-transcripts/([\w-]+/(subagents/)?)?[\w-]+\.jsonl")
+    file_paths = re.compile(r"^[^/]+/agent-transcripts/([\w-]+/(subagents/)?)?[\w-]+\.jsonl")
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of a file. Its project is a path with `-` in place of `/`."""

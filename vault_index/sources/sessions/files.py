@@ -155,7 +155,7 @@ class FileClient(Client):
     def concerns(self, path: str) -> bool:
         """Return whether the end of a path matches `file_paths`."""
         starts = (at + 1 for at, one in enumerate(path) if one == "/")
-        return any(self.file_paths.fullmatch(path, start) for start in starts)
+        return any(self.file_paths.fullmatch(path[start:]) for start in starts)
 
     # --- inside -----------------------------------------------------------------------------------
 

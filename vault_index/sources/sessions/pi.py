@@ -49,7 +49,7 @@ class Pi(EntryClient):
     command = "pi", "--session"
     below = ("sessions",)
     folder_paths = re.compile("[^/]+")
-    file_paths = re.compile(r"[^/]+/[^/]+\.jsonl")
+    file_paths = re.compile(r"^[^/]+/[^/]+\.jsonl")
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of the first line."""

@@ -60,7 +60,7 @@ class Qwen(EntryClient):
     command = "qwen", "--resume"
     below = ("projects",)
     folder_paths = re.compile("[^/]+(/chats|/subagents(/[^/]+)?)?")
-    file_paths = re.compile(r"[^/]+/(chats|subagents/[^/]+)/[^/]+\.jsonl")
+    file_paths = re.compile(r"^[^/]+/(chats|subagents/[^/]+)/[^/]+\.jsonl")
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of the first record."""
