@@ -115,6 +115,14 @@ def test_render_human_status_names_problems_with_hints() -> None:
     assert "! a.md:3: broken frontmatter\n  mend the YAML" in text
 
 
+def test_render_human_sources_show_the_state_of_remotes() -> None:
+    vault = {"name": "notes", "kind": "vault", "path": "/v", "include": [], "exclude": [], "local_only": True}
+    state = {"remote": "s3://b", "pending": 2, "bytes": 211, "synced": None, "problem": "no answer", "hint": "try"}
+    shown = rendered("source_list", {"results": [vault, {**vault, "name": "team", **state}], "total": 2})
+    assert re.findall(r"\S+", shown.splitlines()[2]) == ["team", "s3://b", "true", "2", "211", "B"]
+    assert "no answer" in shown
+
+
 def test_render_human_doctor_shows_recall_and_hard_notes() -> None:
     hard = [HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
     text = rendered("doctor", answers.doctor(*hard))

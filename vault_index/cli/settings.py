@@ -207,13 +207,14 @@ def run_source_sync(options: Options, args: dict[str, Any]) -> int:
     with closing(Runtime.open(home_of(options))) as runtime:
         exchanges = [synchronise(runtime.machine(), source, _PATIENCE) for source in sources]
     rows = [
-        {"name": name, **done._asdict(), "problems": list(map(asdict, done.problems))}
+        {"name": name, "pulled": done.pulled, "pushed": done.pushed, "conflicts": done.conflicts}
         for name, done in zip(names, exchanges, strict=True)
     ]
     if any(done.pulled or done.conflicts for done in exchanges):
         call_with_progress(options, "sync", {"source": names})
-    show(options, "source_sync", {"results": rows, "total": len(rows)})
-    return VaultIndexError.exit_code if any(done.problems for done in exchanges) else 0
+    problems = [asdict(problem) for done in exchanges for problem in done.problems]
+    show(options, "source_sync", {"results": rows, "total": len(rows), "problems": problems})
+    return VaultIndexError.exit_code if problems else 0
 
 
 @takes(argument("name", metavar="NAME", help="source to remove; its files stay"))

@@ -82,6 +82,8 @@ def _sources(sources: Sequence[Record], *, known: bool) -> Table:
         for key in ("since", "kept", "failed", "unsent")
         if not any(source.get(key) for source in sources)
     }
+    if "since" not in empty:  # of sessions: no room for paths, which `source list` prints
+        empty.add("path")
     shown = (
         Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
         Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"),
@@ -98,6 +100,33 @@ def _sources(sources: Sequence[Record], *, known: bool) -> Table:
             for one in sources
         ],
     )
+
+
+def _source_list(answer: Record, width: int) -> Blocks:
+    rows = [
+        {
+            "pending": None,
+            "synced": None,
+            **row,
+            "path": row.get("remote") or row["path"],
+            "bytes": size(row["bytes"]) if "bytes" in row else "",
+            **{key: flat(row[key]) for key in ("include", "exclude", "local_only")},
+        }
+        for row in answer["results"]
+    ]
+    columns = (
+        Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
+        Column("include", head="include"), Column("exclude", head="exclude"),
+        Column("local_only", head="local only"), Column("pending", "count", "unsent#", "yellow"),
+        Column("bytes", "text", "size#"), Column("synced", "minute", "synced", "dim"),
+    )  # fmt: skip
+    problems = [
+        {"message": row["problem"], "hint": row["hint"]}
+        for row in answer["results"]
+        if row.get("problem")
+    ]
+    table = Table([one for one in columns if any(row[one.key] for row in rows)], rows)
+    return [table, *_problems({"problems": problems})]
 
 
 def _coverage(source: Record) -> str:
@@ -311,7 +340,7 @@ def _any_table(rows: Sequence[Record]) -> Table:
     keys = dict.fromkeys(key for row in rows for key in row)
     return Table(
         [Column(key, head=_label(key)) for key in keys],
-        [{key: _value(key, row.get(key)) for key in keys} for row in rows],
+        [{key: _value(key, row[key]) if key in row else "" for key in keys} for row in rows],
     )
 
 
@@ -354,6 +383,6 @@ _FORMATS: Mapping[str, Callable[[Any], str]] = {
 }  # fmt: skip
 """How a report without its own view shows values, by key; others by their type."""
 REPORTS: Mapping[str, Callable[[Record, int], Blocks]] = {
-    "status": _status, "doctor": _doctor, "config_list": _settings, "init": _init, "sync": _sync,
-    "rebuild": _sync, "embed": _embed,
+    "status": _status, "source_list": _source_list, "doctor": _doctor, "config_list": _settings,
+    "init": _init, "sync": _sync, "rebuild": _sync, "embed": _embed,
 }  # fmt: skip
