@@ -171,8 +171,8 @@ class Pool(Scaled):
         with daemon(self.home), self._served() as port:
             live = Published(self, port)
             live.until(live.is_quiet)
-            live.edit(0)
             try:
+                live.edit(0)
                 spent = [live.edit(number * 7) for number in range(1, 21)]
                 yield from _percentiles("change, until the pool finds it", spent, "s")
             finally:
@@ -261,7 +261,8 @@ class Pool(Scaled):
         try:
             assert process.stderr is not None
             for line in process.stderr:
-                if b"127.0.0.1:" in line:
+                if b"127.0.0.1:" in line:  # a full pipe would stop serve
+                    threading.Thread(target=process.stderr.read, daemon=True).start()
                     yield int(line.partition(b"127.0.0.1:")[2].split(b"/")[0].split()[0])
                     break
         finally:
