@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 STATEMENTS = 27_569
 """Executable ones: without docstrings and imports."""
 MODULES = 298
-TEST_LINES = 42_128
+TEST_LINES = 42_213
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""

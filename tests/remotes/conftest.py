@@ -54,7 +54,7 @@ def moto() -> Iterator[Callable[[], int]]:
         process.communicate()
 
 
-@pytest.fixture(params=["git+file", "git+http", "webdav", "s3"])
+@pytest.fixture(params=["git+file", "git+http", "git+ssh", "webdav", "s3"])
 def place(request: pytest.FixtureRequest, tmp_path: Path, moto: Callable[[], int]) -> Iterator[Place]:
     """Return an empty place of each kind."""
     with place_of(request.param, tmp_path, moto) as found:

@@ -1,11 +1,15 @@
 """Real servers on loopback that hold the files of a remote source, and homes that copy them."""
 
 import os
+import select
+import socket
+import socketserver
 import subprocess
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from getpass import getuser
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -176,6 +180,52 @@ def git_backend(bare: Path) -> Callable[..., Any]:
     return app
 
 
+@contextmanager
+def tcp(use: Callable[[socket.socket], object]) -> Iterator[int]:
+    """Call a function with each connection, and yield the port."""
+    handler: Any = lambda client, *_: use(client)  # noqa: E731
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+class Line:
+    """Passes connections on to a port, and breaks them after `left` bytes of answers."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.left = port, 0
+
+    def __call__(self, client: socket.socket) -> None:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port)) as server:
+            ends = {client: server, server: client}
+            while part := (source := select.select(ends, [], [])[0][0]).recv(min(4096, self.left)):
+                self.left -= len(part) if source is server else 0
+                ends[source].sendall(part)
+
+
+@contextmanager
+def sshd(folder: Path) -> Iterator[int]:
+    """Serve SSH with keys of its own, name them to git as a user would, and yield the port."""
+    if not os.access("/usr/sbin/sshd", os.X_OK) or (os.getuid() == 0 and not os.path.isdir("/run/sshd")):
+        pytest.skip("needs sshd")
+    for key in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{folder}/{key}"], check=True)
+    (folder / "known_hosts").write_text(f"* {(folder / 'host.pub').read_text()}")
+    rules = f"HostKey {folder}/host\nAuthorizedKeysFile {folder}/user.pub\nStrictModes no\nPasswordAuthentication no\n"
+    (folder / "sshd_config").write_text(rules)
+
+    def serve(client: Any) -> None:
+        command = ["/usr/sbin/sshd", "-i", "-f", f"{folder}/sshd_config"]
+        subprocess.run(command, stdin=client, stdout=client, stderr=subprocess.DEVNULL, check=False)
+
+    with tcp(serve) as port, pytest.MonkeyPatch.context() as patch:
+        options = f"-i {folder}/user -o IdentitiesOnly=yes -o UserKnownHostsFile={folder}/known_hosts"
+        patch.setenv("GIT_SSH_COMMAND", f"ssh -F none {options}")
+        yield port
+
+
 def _chunks(stream: Any) -> bytes:
     body = b""
     while size := int(stream.readline(), 16):
@@ -197,7 +247,7 @@ def webdav(folder: Path) -> Any:
 
 @contextmanager
 def place_of(kind: str, folder: Path, moto: Callable[[], int]) -> Iterator[Place]:
-    """Yield an empty place: `git+file`, `git+http`, `webdav` or `s3`."""
+    """Yield an empty place: `git+file`, `git+http`, `git+ssh`, `webdav` or `s3`."""
     place: Place
     if kind == "s3":
         yield Bucket(moto(), folder.name)
@@ -208,7 +258,9 @@ def place_of(kind: str, folder: Path, moto: Callable[[], int]) -> Iterator[Place
             yield place
     else:
         place = Repository(folder / "there")
-        with wsgi(git_backend(place.bare), place.requests) as port:
+        with sshd(folder) if kind == "git+ssh" else wsgi(git_backend(place.bare), place.requests) as port:
+            if kind == "git+ssh":
+                place.url = f"git+ssh://{getuser()}@127.0.0.1:{port}{place.bare}"
             if kind == "git+http":
                 place.url, place.secret = f"git+http://127.0.0.1:{port}/there.git", f"ann:{SECRET}"
             yield place

@@ -1,10 +1,12 @@
 """Remote sources on real servers: every kind behaves alike."""
 
+import random
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.remotes.places import SECRET, Machine, Place, Repository
+from tests.remotes.places import SECRET, Line, Machine, Place, Repository, tcp
 from tests.waiting import until
 from tests.world import World
 from vault_index import VaultIndex
@@ -86,6 +88,37 @@ def test_unreachable_and_emptied_remotes_keep_their_documents(place: Place, tmp_
     with machine.index() as index:
         assert [one.code for one in index.status().problems] == ["remote"]
         assert index.search("apples").results
+
+
+@pytest.mark.parametrize("place", ["git+http", "git+ssh", "webdav", "s3"], indirect=True)
+def test_outage_in_a_transfer_loses_nothing(place: Place, tmp_path: Path) -> None:
+    place.change({f"{number}.md": random.Random(number).randbytes(2000).hex() for number in range(8)})
+    [port] = re.findall(r"127\.0\.0\.1:(\d+)", place.url)
+    line, whole = Line(int(port)), [0, 0]
+    with tcp(line) as relay:
+        place.url = place.url.replace(f":{port}", f":{relay}")
+        for part in (0, 0.4, 0.9):  # of the bytes of the first machine, which meets no outage
+            machine = Machine(tmp_path / f"{part}", place)
+            for turn in (0, 1):  # fetch, then send
+                with machine.index() as index:
+                    for number in range(3 * turn):
+                        index.add(f"Fact {number} of {part}", title=f"{number} {part}", source="far")
+                there, here = place.files(), machine.files()
+                line.left = most = int(part * whole[turn]) or 1 << 30
+                assert [one.code for one in machine.exchange().problems[:1]] == (["remote"] if part else [])
+                assert there.items() <= place.files().items()
+                assert here.items() <= machine.files().items() <= (there | here).items()
+                assert machine.files() or isinstance(place, Repository)  # git fetches all or nothing
+                whole[turn], line.left = whole[turn] or most - line.left, 1 << 30
+                assert machine.exchange().problems == ()
+                assert machine.files() == place.files() == there | here
+
+
+def test_gist_is_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    (place := Place()).url = "gist:0123abcdef"
+    [problem] = Machine(tmp_path, place).exchange().problems
+    assert problem.hint.endswith(" https://gist.github.com/0123abcdef.git")
 
 
 def test_git_runs_no_programs_of_the_repository(tmp_path: Path) -> None:
