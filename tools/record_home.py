@@ -1,6 +1,6 @@
 """Record the home of this version, to test upgrades from it: `python tools/record_home.py`.
 
-It writes `fixtures/homes/VERSION.tar.xz` with the folders `vault` and `home`. The test
+It writes `fixtures/homes/VERSION.zip` with the folders `vault` and `home`. The test
 (tests/store/test_upgrade.py) opens every recorded home with the current version.
 """
 
@@ -10,7 +10,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
@@ -27,7 +26,7 @@ _SESSIONS = {
 
 
 def record(folder: Path, target: Path) -> None:
-    """Make a vault and a home in `folder` by commands, and pack both."""
+    """Make a vault and a home in `folder` by commands, and pack both into `target`.zip."""
     vault, home, user = folder / "vault", folder / "home", folder / "user"
     vault.mkdir()
     for name, text in _NOTES.items():
@@ -51,10 +50,8 @@ def record(folder: Path, target: Path) -> None:
     vx("forget", list(_SESSIONS)[1], "--yes")
     shutil.rmtree(user / ".claude")  # the client's sweep: the kept copy stays
     vx("sync")
-    target.parent.mkdir(exist_ok=True)
-    with tarfile.open(target, "w:xz") as archive:
-        for name in ("vault", "home"):
-            archive.add(folder / name, name)
+    shutil.rmtree(user)
+    shutil.make_archive(str(target), "zip", folder)
 
 
 def _write_session(path: Path, session: str, text: str) -> None:
@@ -86,4 +83,4 @@ def _write_session(path: Path, session: str, text: str) -> None:
 if __name__ == "__main__":
     version = runpy.run_path(str(ROOT / "vault_index/version.py"))["__version__"]
     with tempfile.TemporaryDirectory() as made:
-        record(Path(made), ROOT / f"fixtures/homes/{version}.tar.xz")
+        record(Path(made), ROOT / "fixtures/homes" / version)

@@ -1,7 +1,7 @@
 """Databases of older schemas: index and cache are rebuilt, the state keeps its rows."""
 
 import re
-import tarfile
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from vault_index.store import connection as opening
 from vault_index.store.revisions import Revisions
 from vault_index.store.state import State
 
-HOMES = sorted((Path(__file__).parents[2] / "fixtures/homes").glob("*.tar.xz"))
+HOMES = sorted((Path(__file__).parents[2] / "fixtures/homes").glob("*.zip"))
 NOTES = {"a.md": "# Apple\n\nCrunchy, see [[b]].\n", "b.md": "# Banana\n\nYellow and soft.\n"}
 
 
@@ -105,8 +105,9 @@ def test_state_with_versions_and_a_journal_becomes_one_log(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("recorded", HOMES, ids=lambda path: path.name)
 def test_home_of_an_earlier_version_loses_nothing(recorded: Path, tmp_path: Path) -> None:
-    with tarfile.open(recorded) as archive:
-        archive.extractall(tmp_path, filter="tar")
+    shutil.unpack_archive(recorded, tmp_path)
+    for path in (tmp_path / "home", *(tmp_path / "home").rglob("*")):
+        path.chmod(0o700)  # a ZIP has no modes
     config = tmp_path / "home/config.toml"
     vault = tmp_path / "vault"
     config.write_text(re.sub(r"(?m)^path = .*", f'path = "{vault}"', config.read_text("utf-8")), "utf-8")
