@@ -2,6 +2,7 @@
 
 import random
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,18 @@ def test_gist_is_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (place := Place()).url = "gist:0123abcdef"
     [problem] = Machine(tmp_path, place).exchange().problems
     assert problem.hint.endswith(" https://gist.github.com/0123abcdef.git")
+
+
+def test_first_memory_of_a_new_repository_is_found_again(tmp_path: Path) -> None:
+    bare = tmp_path / "new.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "trunk", str(bare)], check=True)
+    (place := Place()).url = f"git+file://{bare}"
+    machine = Machine(tmp_path / "anna", place)
+    assert machine.exchange() == (0, 0, 0, ())
+    with machine.index() as index:
+        index.add("A fact", source="far")
+    assert machine.exchange()[1:] == (1, 0, ())
+    assert machine.exchange() == (0, 0, 0, ())  # it is on `main`, and HEAD still names `trunk`
 
 
 def test_git_runs_no_programs_of_the_repository(tmp_path: Path) -> None:

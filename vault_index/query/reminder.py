@@ -173,11 +173,11 @@ def _about_file(text: str, file: str, root: str, *, alone: bool = True) -> int:
     """
     inside = file.removeprefix(f"{root.rstrip('/')}/")
     names = _PATH.finditer(text)
-    best = max((_matched_parts(text, one, file, inside) for one in names), default=0)
+    best = max((_matched_parts(one, file, inside) for one in names), default=0)
     return best if alone or best > 2 else 0
 
 
-def _matched_parts(text: str, name: re.Match[str], file: str, inside: str) -> int:
+def _matched_parts(name: re.Match[str], file: str, inside: str) -> int:
     token = name[0].rstrip(".?-").removeprefix("./").removeprefix("~/")
     path = file if token.startswith("/") else f"/{inside}"
     parts = len([*filter(None, token.split("/"))])
@@ -189,8 +189,7 @@ def _matched_parts(text: str, name: re.Match[str], file: str, inside: str) -> in
         return 0 if common else parts + 1
     if f"/{token.strip('/')}/" not in path:
         return 0
-    urgent = token.endswith("/") and _is_negative(_sentence(text, name.start()))
-    return parts if exact or urgent else 0
+    return parts if exact or token.endswith("/") else 0
 
 
 def _about_command(text: str, command: Command, root: str) -> int:

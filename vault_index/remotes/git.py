@@ -67,6 +67,9 @@ class GitRemote:
         for lock in self._store.rglob("*.lock"):  # of a killed process
             lock.unlink()
         found = self._git("ls-remote", "--symref", "--", self._url, self._wanted).split()
+        if not found:  # the branch of HEAD may not exist
+            self._wanted = self._branch
+            found = self._git("ls-remote", "--", self._url, self._wanted).split()
         if found[:1] == [b"ref:"]:
             self._branch, found = found[1].decode(), found[3:]
         self._head, known = "", self._git("for-each-ref", "--format=%(objectname)", _HEAD).strip()
