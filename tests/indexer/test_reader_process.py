@@ -19,7 +19,7 @@ from vault_index.models import DocumentRef, as_indexed
 from vault_index.sources.vault import VaultSource
 
 SETTINGS = RowSettings(200, 0, "memories")
-MANY = 440
+MANY = 640
 READ_AND_WAIT = """
 import sys
 from pathlib import Path

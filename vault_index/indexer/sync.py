@@ -42,8 +42,9 @@ from vault_index.store.writer import DocumentRow, IndexWriter, KnownDocument
 
 log = logging.getLogger(__name__)
 
-_MANY = 400
-"""Number of documents that justify a second process, which takes half a second to start."""
+_MANY = 600
+"""Number of documents that justify a second process, which takes half a second of processor time.
+"""
 _WRITTEN_TOGETHER = 100
 """Documents written in one transaction; with more, the process that reads ahead must wait."""
 _WRITTEN_SECONDS = 1.0
