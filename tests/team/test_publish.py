@@ -1,5 +1,6 @@
 """Publication: what leaves, what stays, who owns a source, and that a repetition changes nothing."""
 
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -7,7 +8,10 @@ import pytest
 
 from tests.team.machines import Laptop, contents, paths
 from vault_index.errors import BusyError, UsageError
+from vault_index.runtime import Runtime
 from vault_index.store.state import State
+from vault_index.team.database import connect
+from vault_index.team.publish import Publisher
 
 
 @pytest.fixture
@@ -50,9 +54,20 @@ def test_publish_leaves_private_documents_out(anna: Laptop) -> None:
 def test_publish_withdraws_what_became_private(anna: Laptop) -> None:
     anna.write("open.md", "open")
     anna.write("secret/plan.md", "secret")
-    anna.publish()
-    anna.configure(vault='local_only = ["secret/"]')
-    assert anna.publish().removed == 1
+    anna.write("draft.md", "a draft")
+    anna.write("acme.md", "a note")
+    anna.sync()
+    with closing(Runtime.open(anna.home)) as runtime, connect(anna.dsn) as pool:  # as in the daemon
+        publisher = Publisher(runtime.machine(), pool)
+        assert publisher.publish("notes").published == 4
+        anna.configure('[sessions.codex]\nlocal_only = ["acme"]', vault='local_only = ["secret/"]')
+        assert publisher.publish("notes").removed == 1
+        anna.write(".vaultignore", "draft.md")
+        anna.write("acme.md", "---\nproject: acme\n---\na note")
+        anna.sync()
+        assert publisher.publish("notes").removed == 2
+        pool.execute("UPDATE document SET version = ''")  # as after a restore
+        assert publisher.publish("notes").published == 1
     assert paths(anna.dsn) == {"open.md"}
     assert "secret" not in str(contents(anna.dsn))
 

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 _QUIET_SECONDS = 0.5
 """Seconds between a change and its publication, so that a burst is published once."""
-_PAUSE = 4
+_PAUSE = 1
 """Wait this many times the duration of a publication before the next one."""
 _PROBLEM_SECONDS = 60.0
 """Seconds after which a source that could not be published is tried again."""

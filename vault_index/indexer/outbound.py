@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache as cached, partial
 from posixpath import normpath
 from typing import Literal, NamedTuple, Protocol
@@ -85,6 +85,8 @@ class Moment:
         vault, folder = config.memory_source(), config.sessions.mirror.strip("/")
         self._mirror = (vault.name if vault and folder else None, folder)
         self._counted: dict[int, tuple[DocumentState, bool | None]] = {}
+        self.versions: dict[str, dict[int, bytes]] = {}
+        """Of the documents that may be published: by source, and by the hash of their row."""
 
     def leaving(self, documents: Iterable[DocumentState]) -> set[int]:
         """Return the ids of the documents that may be sent now.
@@ -129,15 +131,18 @@ class Moment:
         return found
 
     def private(
-        self, documents: Iterable[DocumentState]
+        self, documents: Iterable[DocumentState], seen: Collection[int] = ()
     ) -> dict[DocumentState, Literal["local_only", "excluded"]]:
-        """Return the documents that the settings keep local, or exclude although they exist."""
+        """Return the documents that the settings keep local, or exclude although they exist.
+
+        `seen` are the ids of documents whose files are not looked at.
+        """
         found: dict[DocumentState, Literal["local_only", "excluded"]] = {}
         keeps = self._judge()
         for document in documents:
             if keeps(document):
                 found[document] = "local_only"
-            elif self._left_out(document):
+            elif document.id not in seen and self._left_out(document):
                 found[document] = "excluded"
         return found
 

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from vault_index.models import Filters, Link
+from vault_index.models import Link
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.documents import texts_by_document
 from vault_index.store.records import CONTEXT, HEADINGS, TEXT, DocumentState, column_names
-from vault_index.store.spaces import STATE, document_states
+from vault_index.store.spaces import STATE
 from vault_index.store.writer import ChunkRow, DocumentRow
 
 _FORM = "1"
@@ -33,24 +33,29 @@ class Indexed(NamedTuple):
     version: bytes
 
 
-def indexed_documents(db: Database, source: str, salt: bytes) -> list[Indexed]:
-    """Return all documents of a source, sorted by path, with the versions of their rows."""
-    with db.snapshot():
-        states = {one.id: one for one in document_states(db, Filters(sources=(source,)))}
-        rows = db.execute(
-            f"SELECT id, kind, {', '.join(_MADE_OF)} FROM document WHERE source = ? ORDER BY path",
-            (source,),
-        )
-    found = []
-    for id_, kind, *values in rows:
-        made_of = dict(zip(_MADE_OF, values, strict=True))
-        found.append(Indexed(states[id_], kind, made_of["unreviewed"], _version(made_of, salt)))
-    return found
+def indexed_rows(db: Database, source: str) -> list[tuple[Any, ...]]:
+    """Return the rows of all documents of a source, for `indexed`; id and path come first."""
+    return db.execute(
+        f"SELECT id, path, kind, unreviewed, {', '.join(_MADE_OF)}, {STATE}"
+        " FROM document WHERE source = ? ORDER BY path",
+        (source,),
+    )
 
 
-def _version(made_of: Mapping[str, Any], salt: bytes) -> bytes:
+def has_origin(row: Sequence[Any]) -> bool:
+    """Return whether a document names projects, folders or a session."""
+    return bool(row[-2] or row[-1])
+
+
+def indexed(row: Sequence[Any], salt: bytes) -> Indexed:
+    """Return a document with the version of its rows."""
+    end = 4 + len(_MADE_OF)
+    return Indexed(DocumentState._make(row[end:]), row[2], row[3], _version(row[4:end], salt))
+
+
+def _version(made_of: Sequence[object], salt: bytes) -> bytes:
     """Return a hash of the rows; salted, because it depends on texts that are not published."""
-    text = json.dumps([_FORM, *(str(made_of[name]) for name in _MADE_OF)])
+    text = json.dumps([_FORM, *map(str, made_of)])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=salt).digest()
 
 
@@ -100,5 +105,5 @@ def whole_documents(db: Database, ids: Collection[int], salt: bytes) -> list[Who
             links=tuple(links.get(state.id, ())),
             chunks=tuple(chunks.get(state.id, ())),
         )
-        found.append(Whole(state, row, _version(columns_of, salt)))
+        found.append(Whole(state, row, _version([columns_of[name] for name in _MADE_OF], salt)))
     return found

@@ -24,7 +24,14 @@ from vault_index.results.pool import PoolReport, PublishedSource
 from vault_index.secrets.find import redact
 from vault_index.store.cache import Cache
 from vault_index.store.connection import SYNCED_AT, read_meta
-from vault_index.store.publishing import Indexed, Whole, indexed_documents, whole_documents
+from vault_index.store.publishing import (
+    Indexed,
+    Whole,
+    has_origin,
+    indexed,
+    indexed_rows,
+    whole_documents,
+)
 from vault_index.store.spaces import serving_space
 from vault_index.team.address import conninfo, label
 from vault_index.team.database import connect, translated
@@ -49,19 +56,22 @@ T = TypeVar("T")
 class Plan(NamedTuple):
     """The difference between a source and its documents in the pool."""
 
-    put: tuple[Indexed, ...]
+    put: tuple[int, ...]
+    """Row ids."""
     remove: tuple[str, ...]
     """Paths."""
     unchanged: int
 
 
-def diff(local: Sequence[Indexed], pool: Mapping[str, bytes], *, complete: bool) -> Plan:
-    """Compare documents by path and version.
+def diff(
+    local: Mapping[str, tuple[int, bytes]], pool: Mapping[str, bytes], *, complete: bool
+) -> Plan:
+    """Compare documents by path: the row id and the version here, the version there.
 
     Nothing is removed while the index is not `complete`.
     """
-    put = tuple(one for one in local if pool.get(one.state.path) != one.version)
-    remove = sorted(pool.keys() - {one.state.path for one in local}) if complete else ()
+    put = tuple(id_ for path, (id_, version) in local.items() if pool.get(path) != version)
+    remove = sorted(pool.keys() - local.keys()) if complete else ()
     return Plan(put, tuple(remove), len(local) - len(put))
 
 
@@ -155,9 +165,9 @@ class Publisher:
                 replace_documents(self._pool, name, paths, ())
             changed = bool(published or plan.remove)
             lacks = changed or self._value("SELECT pending FROM source WHERE name = %s", name)
-            vectors = self.put_vectors(name) if lacks else 0
+            vectors, pending = self.put_vectors(name) if lacks else (0, 0)
             if changed or vectors:
-                self._note(name)
+                self._note(name, pending)
         stopped = self._cancel.cancelled
         waiting = 0 if stopped else len(plan.put) - published
         return PublishedSource(
@@ -230,17 +240,31 @@ class Publisher:
         moment = self._machine.moments()
         with self._machine.reads.lend() as connections:
             salt = connections.state.deleted()[0]
-            indexed = indexed_documents(connections.reader, name, salt)
+            rows = indexed_rows(connections.reader, name)
             complete = read_meta(connections.reader, SYNCED_AT) is not None
-        wanted = [one for one in indexed if moment.publishes(one)]
-        private = moment.private(one.state for one in wanted)
-        local = [one for one in wanted if one.state not in private]
-        rows = self._pool.execute("SELECT path, version FROM document WHERE source = %s", (name,))
-        return diff(local, dict(rows.fetchall()), complete=complete)
+        known, kept = moment.versions.get(name, {}), dict[int, bytes]()
+        local: dict[str, tuple[int, bytes]] = {}
+        found: dict[int, Indexed] = {}
+        for row in rows:
+            key = hash(row)
+            if key in known and not has_origin(row):
+                local[row[1]] = row[0], kept.setdefault(key, known[key])
+            elif moment.publishes(one := indexed(row, salt)):
+                found[key] = one
+        # Files of unchanged rows are not looked at again: after a change of ignore rules, the next
+        # sync removes the rows.
+        same = {one.state.id for key, one in found.items() if key in known}
+        private = moment.private((one.state for one in found.values()), same)
+        for key, one in found.items():
+            if one.state not in private:
+                local[one.state.path] = one.state.id, kept.setdefault(key, one.version)
+        moment.versions[name] = kept
+        there = self._pool.execute("SELECT path, version FROM document WHERE source = %s", (name,))
+        return diff(local, dict(there.fetchall()), complete=complete)
 
-    def _put(self, batch: Sequence[Indexed]) -> int:
+    def _put(self, batch: Sequence[int]) -> int:
         """Publish documents that may leave now; return their number."""
-        wholes = self._read([one.state.id for one in batch])
+        wholes = self._read(batch)
         rows = {one.state.id: row_to_publish(one) for one in wholes}
         # The settings and the files are checked last, right before the texts leave.
         moment = self._machine.moments()
@@ -254,9 +278,7 @@ class Publisher:
         if sent:
             texts = ((row.source, row.path, len(row.chunks)) for row, _ in sent)
             self._machine.declare("pool", label(self._machine.config.pool), texts)
-            replace_documents(
-                self._pool, batch[0].state.source, [row.path for row, _ in sent], sent
-            )
+            replace_documents(self._pool, sent[0][0].source, [row.path for row, _ in sent], sent)
         return len(sent)
 
     def _read(self, ids: Collection[int]) -> list[Whole]:
@@ -264,15 +286,15 @@ class Publisher:
             salt = connections.state.deleted()[0]
             return whole_documents(connections.reader, ids, salt)
 
-    def _note(self, name: str) -> None:
-        """Record the time of a publication, and how many chunks have no vector."""
+    def _note(self, name: str, pending: int | None) -> None:
+        """Record the time of a publication, and how many chunks have no vector (None: unknown)."""
         self._pool.execute(
-            "UPDATE source SET published = now(), pending = (SELECT count(*) FROM chunk"
-            " JOIN zone ON zone.id = chunk.zone_id WHERE zone.source = source.name AND NOT EXISTS"
-            " (SELECT FROM embedding JOIN vector_space ON vector_space.id = space_id"
-            " WHERE key = embed_key AND embedding.zone_id = chunk.zone_id AND state = 'serving'))"
+            "UPDATE source SET published = now(), pending = coalesce(%s, (SELECT count(*)"
+            " FROM chunk JOIN zone ON zone.id = chunk.zone_id WHERE zone.source = source.name"
+            " AND NOT EXISTS (SELECT FROM embedding JOIN vector_space ON vector_space.id = space_id"
+            " WHERE key = embed_key AND embedding.zone_id = chunk.zone_id AND state = 'serving')))"
             " WHERE name = %s",
-            (name,),
+            (pending, name),
         )
 
     # --- vectors ----------------------------------------------------------------------------------
@@ -280,37 +302,34 @@ class Publisher:
     def put_shared_vectors(self) -> int:
         """Publish the vectors of shared memories, if this member may write them."""
         writes = self._value("SELECT writes FROM member WHERE role = current_user")
-        return 0 if writes is False else self.put_vectors(SHARED)
+        return 0 if writes is False else self.put_vectors(SHARED)[0]
 
-    def put_vectors(self, name: str) -> int:
-        """Publish the vectors of published texts that this machine has; return their number."""
+    def put_vectors(self, name: str) -> tuple[int, int | None]:
+        """Publish the vectors of published texts that this machine has; return their number.
+
+        Also return how many chunks have no vector that answers queries; None: unknown.
+        """
         with self._machine.reads.lend() as connections:
             row = serving_space(connections.reader)
         if row is None:
-            return 0
-        space_id, put, last = space_of(self._pool, row.space), 0, b""
-        with closing(Cache(self._machine.home.cache_db)) as cache:
-            while keys := self._lacking(name, space_id, last):
-                last = keys[-1]
-                vectors = cache.embeddings(row.space, keys)
-                with self._pool.transaction():
-                    floats = {key: as_floats(row.space, one) for key, one in vectors.items()}
-                    put_vectors(self._pool, space_id, name, floats)
-                put += len(vectors)
-                if self._cancel.cancelled:
-                    break
-        return put
-
-    def _lacking(self, name: str, space_id: int, after: bytes) -> list[bytes]:
-        """Return the next keys of published chunks that have no vector in the pool."""
-        rows = self._pool.execute(
-            "SELECT DISTINCT embed_key FROM chunk JOIN zone ON zone.id = chunk.zone_id"
-            " WHERE source = %s AND embed_key > %s AND NOT EXISTS (SELECT FROM embedding"
+            return 0, None
+        space_id, put, pending = space_of(self._pool, row.space), 0, 0
+        lacking = self._pool.execute(
+            "SELECT embed_key, count(*) FROM chunk JOIN zone ON zone.id = chunk.zone_id"
+            " WHERE source = %s AND NOT EXISTS (SELECT FROM embedding"
             " WHERE key = embed_key AND embedding.zone_id = chunk.zone_id AND space_id = %s)"
-            " ORDER BY embed_key LIMIT %s",
-            (name, after, space_id, _BATCH_KEYS),
+            " GROUP BY embed_key",
+            (name, space_id),
         )
-        return [key for (key,) in rows]
+        with closing(Cache(self._machine.home.cache_db)) as cache:
+            while (rows := lacking.fetchmany(_BATCH_KEYS)) and not self._cancel.cancelled:
+                vectors = cache.embeddings(row.space, [key for key, _ in rows])
+                floats = {key: as_floats(row.space, one) for key, one in vectors.items()}
+                put_vectors(self._pool, space_id, name, floats)
+                put += len(vectors)
+                pending += sum(chunks for key, chunks in rows if key not in vectors)
+        serves = self._value("SELECT state = 'serving' FROM vector_space WHERE id = %s", space_id)
+        return put, pending if serves and not self._cancel.cancelled else None
 
     def _value(self, sql: str, *values: object) -> Any:
         row = self._pool.execute(sql, values).fetchone()
