@@ -14,7 +14,7 @@ from vault_index.config import Home, find_home
 from vault_index.config.edit import create_config
 from vault_index.sources.sessions import clients
 from vault_index.sources.sessions.client import Conversation
-from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.files import FileClient, Layout
 from vault_index.sources.sessions.json_access import millis_of, text_of
 from vault_index.sources.sessions.jsonl import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Session, Speaker, Text
@@ -25,11 +25,7 @@ T0 = 1_795_000_000_000
 
 class Fake(FileClient):
     name = "codex"
-    title = "Codex"
-    command = "fake", "go on"
-    below = ("talks",)
-    folder_paths = re.compile("(?!)")
-    file_paths = re.compile(r"[^/]+\.jsonl")
+    layout = Layout(("talks",), re.compile("(?!)"), re.compile(r"[^/]+\.jsonl"))
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
         for _, _, line in objects_in(file, problems):
@@ -63,7 +59,7 @@ def write(folder: Path, name: str, *said: str, **head: Any) -> Path:
 
 def pretend(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Register the client in place of Codex, and return its data folder."""
-    known = clients.Known("tests.sources.sessions.fake", "Fake", "CODEX_HOME", "", ".codex")
+    known = clients.Known("tests.sources.sessions.fake", "Fake", "CODEX_HOME", "", ".codex", resume=("fake", "go on"))
     monkeypatch.setitem(clients.KNOWN, "codex", known)
     monkeypatch.setenv("CODEX_HOME", str(folder / "codex"))
     return folder / "codex"

@@ -223,7 +223,7 @@ def test_claude_code_subagent_is_a_session_linked_by_its_call(writer: Writer, in
     assert messages[1].agent == "Explore"
     assert problems == []
     client = ClaudeCode(writer.home)
-    assert client.resume("agent-a115") == ("claude", "--resume", SESSION) == client.resume(SESSION)
+    assert client.resumable("agent-a115") == SESSION == client.resumable(SESSION)
 
 
 def test_claude_code_finds_subagents_of_older_versions(writer: Writer) -> None:

@@ -301,7 +301,7 @@ def test_codex_names_each_unknown_kind_once(tmp_path: Path) -> None:
     strange = [item("hologram", x=1), item("hologram", x=2), line("dream", {"a": 1}), line("dream", {"a": 2})]
     write(tmp_path, [meta(history_mode="quantum"), user("One"), *strange])
     client = Codex(tmp_path)
-    assert client.listing().problems == ("Codex CLI: unknown history_mode 'quantum', parts may be missing",)
+    assert client.listing().problems == ("Codex: unknown history_mode 'quantum', parts may be missing",)
     _, messages, problems = read(tmp_path)
     assert said(messages) == ["user: One"]
     assert [one.partition(": skipped unknown ")[2].partition(",")[0] for one in problems] == [

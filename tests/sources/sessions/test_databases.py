@@ -112,7 +112,7 @@ def test_database_clients_follow_writes_and_report_an_unknown_schema(tmp_path: P
     (problem,) = source.scan_places([""]).problems
     assert problem.code == "client_schema"
     assert case.told in problem.message
-    assert case.kind.title in problem.hint
+    assert source.title in problem.hint
 
 
 def test_goose_reads_recorded_rows_summaries_and_copies(tmp_path: Path) -> None:

@@ -232,14 +232,13 @@ OTHERS = {
 
 
 @every_client
-def test_clients_watch_and_resume_their_sessions(
+def test_clients_watch_their_sessions(
     tmp_path: Path, kind: type[Client], lines: list[Json], write: Callable[[Path, list[Any]], Path]
 ) -> None:
     client = kind(tmp_path)
     assert not client.present()
     file = write(tmp_path, lines)
-    (id_, *_) = client.listing().sessions
+    assert len(client.listing().sessions) > 0
     assert client.present()
     assert client.concerns(str(file))
     assert not client.concerns(str(tmp_path / OTHERS[client.name]))
-    assert client.resume(id_) == ((*client.command, id_) if client.command else ())

@@ -64,8 +64,6 @@ class OpenCode(DatabaseClient):
     """The client for OpenCode."""
 
     name = "opencode"
-    title = "OpenCode"
-    command = "opencode", "-s"
     database = Database  # its subfolders, which include git trees, are not watched
 
     def __init__(self, *folders: Path, cache: Path | None = None) -> None:

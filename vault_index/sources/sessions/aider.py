@@ -40,8 +40,6 @@ class Aider(Client):
     """The client for Aider. A data folder may be a project."""
 
     name = "aider"
-    title = "Aider"
-    command: tuple[str, ...] = ()
     deep = False
 
     def __init__(self, *folders: Path, cache: Path | None = None) -> None:

@@ -17,6 +17,7 @@ from vault_index.sources.sessions.entries import (
     Result,
     texts_at,
 )
+from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -46,11 +47,7 @@ class Amp(EntryClient):
     """The client for Amp."""
 
     name = "amp"
-    title = "Amp"
-    command = "amp", "threads", "continue"
-    below = ("threads",)
-    folder_paths = re.compile("(?!)")
-    file_paths = re.compile(r"^T-[\w-]+\.json")
+    layout = Layout(("threads",), re.compile("(?!)"), re.compile(r"^T-[\w-]+\.json"))
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of a thread."""

@@ -16,6 +16,7 @@ from typing import Any
 from vault_index import disk
 from vault_index.errors import UsageError
 from vault_index.sources.sessions.entries import Block, Entry, EntryClient, Reading
+from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -40,12 +41,8 @@ _MOST_BYTES = 4 << 30
 class ClaudeChat(EntryClient):
     """The exported chats of Claude."""
 
-    name, title, command = "claude-chat", "Claude chats", ()
-    below, folder_paths, file_paths = (
-        ("",),
-        re.compile("(?!)"),
-        re.compile(r"(?<![\w-])[\w-]+\.json"),
-    )
+    name = "claude-chat"
+    layout = Layout(("",), re.compile("(?!)"), re.compile(r"(?<![\w-])[\w-]+\.json"))
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of a conversation."""
@@ -70,7 +67,7 @@ class ClaudeChat(EntryClient):
 class ChatGPT(ClaudeChat):
     """The exported chats of ChatGPT."""
 
-    name, title = "chatgpt", "ChatGPT"
+    name = "chatgpt"
 
     def entries(self, record: Json, reading: Reading) -> Iterable[Entry]:
         """Convert the messages of the current branch."""

@@ -7,7 +7,7 @@ history.jsonl      all prompts, also of sessions that the client removed by age
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from vault_index.sources.sessions.claude_conversation import (
     is_chained,
 )
 from vault_index.sources.sessions.client import Conversation, Listing
-from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.files import FileClient, Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -38,12 +38,6 @@ from vault_index.sources.sessions.jsonl import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Session, Text
 
 _MAJORS = ("", "0", "1", "2")
-_FOLDERS = re.compile("[^/.]+(/[^/.]+(/subagents(/[^/.]+){0,2})?)?")
-# Not compactions and prompt suggestions, which repeat the session.
-_FILES = re.compile(
-    r"[^/.]+/([^/.]+/subagents/([^/.]+/){0,2}(?=agent-))?"
-    r"(?!agent-a(compact|prompt_suggestion)-)[A-Za-z0-9_-]+\.jsonl"
-)
 _COMMAND = re.compile(r"/[\w:-]+\s*")  # without arguments, no content
 _WARMUP = "Warmup"  # the client's own prompt to subagents
 
@@ -52,9 +46,15 @@ class ClaudeCode(FileClient):
     """The client for Claude Code."""
 
     name = "claude-code"
-    title = "Claude Code"
-    command = "claude", "--resume"
-    below, folder_paths, file_paths = ("projects",), _FOLDERS, _FILES
+    layout = Layout(
+        ("projects",),
+        re.compile("[^/.]+(/[^/.]+(/subagents(/[^/.]+){0,2})?)?"),
+        # Not compactions and prompt suggestions, which repeat the session.
+        re.compile(
+            r"^[^/.]+/([^/.]+/subagents/([^/.]+/){0,2}(?=agent-))?"
+            r"(?!agent-a(compact|prompt_suggestion)-)[A-Za-z0-9_-]+\.jsonl"
+        ),
+    )
     conversation = ClaudeConversation
 
     def __init__(self, *folders: Path, cache: Path | None = None) -> None:
@@ -65,10 +65,10 @@ class ClaudeCode(FileClient):
         """Return files by mtime, so that the newest wins if a session is in two projects."""
         return sorted(super().files(folder, errors), key=_mtime_ns)
 
-    def resume(self, session: str) -> Sequence[str]:
-        """Return the resume command; for a subagent, that of its parent session."""
+    def resumable(self, session: str) -> str:
+        """Return the session that the command resumes: for a subagent, its parent."""
         listed = self.session(session)
-        return super().resume((listed.session.parent if listed else "") or session)
+        return (listed.session.parent if listed else "") or session
 
     def deleted(self, listed: Listed) -> bool:
         """Return whether `claude project purge` deleted the session.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vault_index.config.schema import CLIENTS
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.model import Listed, Message, Session
 
@@ -56,16 +57,14 @@ class Client(ABC):
 
     name: str
     """Source name, such as `claude-code`."""
-    title: str
-    """Product name, such as `Claude Code`."""
-    command: tuple[str, ...]
-    """Command that resumes a session; the id follows. Empty if there is none."""
     in_projects: Callable[..., Sequence[Path]] = staticmethod(lambda look=False: ())
     """Returns the client's files in projects of other clients (`clients.InProjects.files`)."""
     deep = True
     """Whether session files lie in subfolders of the watched folders."""
 
     def __init__(self, *folders: Path, cache: Path | None = None) -> None:
+        self.title = CLIENTS[self.name]
+        """Product name, such as `Claude Code`."""
         self.folders = folders
         """Data folders, such as one per profile. The first that has a session wins."""
         self._cache = cache
@@ -117,9 +116,9 @@ class Client(ABC):
         """Return the only session that a file holds; None if unknown or shared."""
         return None
 
-    def resume(self, session: str) -> Sequence[str]:
-        """Return the client's command that resumes a session, to run in the session's folder."""
-        return (*self.command, session) if self.command else ()
+    def resumable(self, session: str) -> str:
+        """Return the session that the client's command resumes in place of this one."""
+        return session
 
     def deleted(self, listed: Listed) -> bool:
         """Return whether the client's data show that the user deleted this missing session.

@@ -42,6 +42,8 @@ class Known(NamedTuple):
     """Path, in a project, of the file with its sessions, for a client that keeps them there."""
     more: tuple[str, ...] = ()
     """Further default folders, such as the storage of an extension in each editor."""
+    resume: tuple[str, ...] = ()
+    """Command that resumes a session; the id follows. Empty if there is none."""
     imported: bool = False
     """Whether `import` writes the data, into the data folder of this program."""
 
@@ -67,14 +69,47 @@ KNOWN = {
         "XDG_DATA_HOME",
         "opencode",
         ".local/share/opencode",
+        resume=("opencode", "-s"),
     ),
-    "claude-code": Known(f"{_HERE}.claude_code", "ClaudeCode", "CLAUDE_CONFIG_DIR", "", ".claude"),
-    "codex": Known(f"{_HERE}.codex", "Codex", "CODEX_HOME", "", ".codex"),
-    "gemini": Known(f"{_HERE}.gemini", "Gemini", "GEMINI_CLI_HOME", ".gemini", ".gemini"),
-    "copilot": Known(f"{_HERE}.copilot", "Copilot", "COPILOT_HOME", "", ".copilot"),
-    "pi": Known(f"{_HERE}.pi", "Pi", "PI_CODING_AGENT_DIR", "", ".pi/agent"),
-    "qwen": Known(f"{_HERE}.qwen", "Qwen", "QWEN_HOME", "", ".qwen"),
-    "amp": Known(f"{_HERE}.amp", "Amp", "XDG_DATA_HOME", "amp", ".local/share/amp"),
+    "claude-code": Known(
+        f"{_HERE}.claude_code",
+        "ClaudeCode",
+        "CLAUDE_CONFIG_DIR",
+        "",
+        ".claude",
+        resume=("claude", "--resume"),
+    ),
+    "codex": Known(
+        f"{_HERE}.codex", "Codex", "CODEX_HOME", "", ".codex", resume=("codex", "resume")
+    ),
+    "gemini": Known(
+        f"{_HERE}.gemini",
+        "Gemini",
+        "GEMINI_CLI_HOME",
+        ".gemini",
+        ".gemini",
+        resume=("gemini", "--resume"),
+    ),
+    "copilot": Known(
+        f"{_HERE}.copilot",
+        "Copilot",
+        "COPILOT_HOME",
+        "",
+        ".copilot",
+        resume=("copilot", "--resume"),
+    ),
+    "pi": Known(
+        f"{_HERE}.pi", "Pi", "PI_CODING_AGENT_DIR", "", ".pi/agent", resume=("pi", "--session")
+    ),
+    "qwen": Known(f"{_HERE}.qwen", "Qwen", "QWEN_HOME", "", ".qwen", resume=("qwen", "--resume")),
+    "amp": Known(
+        f"{_HERE}.amp",
+        "Amp",
+        "XDG_DATA_HOME",
+        "amp",
+        ".local/share/amp",
+        resume=("amp", "threads", "continue"),
+    ),
     "crush": Known(
         f"{_HERE}.crush",
         "Crush",
@@ -82,8 +117,16 @@ KNOWN = {
         "",
         ".local/share/crush",
         in_project=".crush/crush.db",
+        resume=("crush", "--session"),
     ),
-    "goose": Known(f"{_HERE}.goose", "Goose", "XDG_DATA_HOME", "goose", ".local/share/goose"),
+    "goose": Known(
+        f"{_HERE}.goose",
+        "Goose",
+        "XDG_DATA_HOME",
+        "goose",
+        ".local/share/goose",
+        resume=("goose", "session", "--resume", "--session-id"),
+    ),
     "aider": Known(
         f"{_HERE}.aider", "Aider", "", "", ".aider", in_project=".aider.chat.history.md"
     ),
@@ -102,6 +145,7 @@ KNOWN = {
         "",
         ".cline/data",
         more=_storage("saoudrizwan.claude-dev"),
+        resume=("cline", "--id"),
     ),
     "roo": Known(
         f"{_HERE}.cline",
@@ -202,4 +246,5 @@ class InProjects:
 
 def resume_command(name: str, session: str) -> Sequence[str]:
     """Return the command that resumes a session in its folder; empty for an unknown client."""
-    return open_client(name, Config()).resume(session) if name in KNOWN else ()
+    command = KNOWN[name].resume if name in KNOWN else ()
+    return (*command, open_client(name, Config()).resumable(session)) if command else ()

@@ -22,6 +22,7 @@ from vault_index.sources.sessions.entries import (
     Reading,
     Result,
 )
+from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -84,11 +85,11 @@ class Cline(EntryClient):
     """The client for Cline."""
 
     name = "cline"
-    title = "Cline"
-    command: tuple[str, ...] = ("cline", "--id")
-    below: tuple[str, ...] = ("sessions", "tasks")
-    folder_paths = re.compile("[^/]+")
-    file_paths = re.compile(r"^[^/]+/([\w-]+\.messages|ui_messages)\.json")
+    layout = Layout(
+        ("sessions", "tasks"),
+        re.compile("[^/]+"),
+        re.compile(r"^[^/]+/([\w-]+\.messages|ui_messages)\.json"),
+    )
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of a file."""
@@ -139,9 +140,7 @@ class Roo(Cline):
     """The client for Roo Code."""
 
     name = "roo"
-    title = "Roo Code"
-    command = ()
-    below = ("tasks",)
+    layout = Cline.layout._replace(below=("tasks",))
 
 
 def _stored(messages: Iterable[Json], reading: Reading) -> Iterator[Entry]:

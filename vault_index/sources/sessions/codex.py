@@ -22,7 +22,7 @@ from vault_index.models import FileStamp
 from vault_index.sources.files import stamp_of
 from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.codex_conversation import CodexConversation
-from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.files import FileClient, Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -40,8 +40,6 @@ with suppress(ImportError):
 _PACKED: tuple[type[Exception], ...] = (EOFError, _zstd.ZstdError) if _zstd else (EOFError,)
 _ROLLOUT = r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9_-]+)\.jsonl(?:\.zst)?"
 _NAME = re.compile(_ROLLOUT)
-_FOLDERS = re.compile("[^/]+(/[^/]+){0,3}")
-_FILES = re.compile(f"([^/]+/){{0,4}}{_ROLLOUT}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
 """UUID version 7, which begins with its time in milliseconds (RFC 9562)."""
 _HEAD = 20
@@ -56,10 +54,11 @@ class Codex(FileClient):
     """The client for Codex CLI."""
 
     name = "codex"
-    title = "Codex CLI"
-    command = "codex", "resume"
-    below = "sessions", "archived_sessions"
-    folder_paths, file_paths = _FOLDERS, _FILES
+    layout = Layout(
+        ("sessions", "archived_sessions"),
+        re.compile("[^/]+(/[^/]+){0,3}"),
+        re.compile(f"^([^/]+/){{0,4}}{_ROLLOUT}"),
+    )
 
     def __init__(self, *folders: Path, cache: Path | None = None) -> None:
         super().__init__(*folders, cache=cache)

@@ -16,6 +16,7 @@ from vault_index.sources.sessions.entries import (
     Reading,
     entry_of,
 )
+from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -40,11 +41,11 @@ class Copilot(EntryClient):
     """The client for GitHub Copilot CLI."""
 
     name = "copilot"
-    title = "GitHub Copilot CLI"
-    command = "copilot", "--resume"
-    below = ("session-state",)
-    folder_paths = re.compile("[^/]+")
-    file_paths = re.compile(r"^(?:[^/]+/events|[\w-]+)\.jsonl")
+    layout = Layout(
+        ("session-state",),
+        re.compile("[^/]+"),
+        re.compile(r"^(?:[^/]+/events|[\w-]+)\.jsonl"),
+    )
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of its first event."""

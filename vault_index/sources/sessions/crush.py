@@ -114,8 +114,6 @@ class Crush(DatabaseClient):
     """The client for Crush. A data folder may also be a project, or hold the database."""
 
     name = "crush"
-    title = "Crush"
-    command = "crush", "--session"
     database = CrushDatabase
     file = "crush.db"
 

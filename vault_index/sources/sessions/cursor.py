@@ -29,6 +29,7 @@ from vault_index.sources.sessions.entries import (
     Result,
     conversation,
 )
+from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     between,
@@ -133,10 +134,11 @@ class Transcripts(EntryClient):
     """The transcripts of agents."""
 
     name = "cursor"
-    title = "Cursor"
-    below = ("projects",)
-    folder_paths = re.compile(r"[^/]+(/agent-transcripts(/[\w-]+(/subagents)?)?)?")
-    file_paths = re.compile(r"^[^/]+/agent-transcripts/([\w-]+/(subagents/)?)?[\w-]+\.jsonl")
+    layout = Layout(
+        ("projects",),
+        re.compile(r"[^/]+(/agent-transcripts(/[\w-]+(/subagents)?)?)?"),
+        re.compile(r"^[^/]+/agent-transcripts/([\w-]+/(subagents/)?)?[\w-]+\.jsonl"),
+    )
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of a file. Its project is a path with `-` in place of `/`."""
@@ -163,8 +165,6 @@ class Cursor(DatabaseClient):
     """The client for Cursor. A session in the database hides its transcript."""
 
     name = "cursor"
-    title = "Cursor"
-    command: tuple[str, ...] = ()
     database = CursorDatabase
     file = "state.vscdb"
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import astuple, replace
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_index.models import FileStamp
 from vault_index.results.base import Problem
@@ -29,15 +30,21 @@ _SHARE = 10
 _Heads = dict[str, tuple[FileStamp, Session | None]]
 
 
+class Layout(NamedTuple):
+    """The place of the session files in a data folder."""
+
+    below: tuple[str, ...]
+    """Subfolders to watch and to search."""
+    folders: re.Pattern[str]
+    """Matches the folders to search, relative to a watched folder."""
+    files: re.Pattern[str]
+    """Matches the files that may be sessions, relative to a watched folder."""
+
+
 class FileClient(Client):
     """Lists sessions by `stat`, and caches the head of each file."""
 
-    below: tuple[str, ...] = ()
-    """Subfolders of a data folder to watch and to search."""
-    folder_paths: re.Pattern[str]
-    """Matches the folders to search, relative to a watched folder."""
-    file_paths: re.Pattern[str]
-    """Matches the files that may be sessions, relative to a watched folder."""
+    layout: Layout
     conversation: type[AppendOnlyConversation]
     """Parses a session file; a client whose files are not append-only overrides `read`."""
 
@@ -69,7 +76,7 @@ class FileClient(Client):
 
         Unreadable folders are added to `errors`.
         """
-        tops = (os.fspath(folder / below) for below in self.below)
+        tops = (os.fspath(folder / below) for below in self.layout.below)
         found = (entry for top in tops for entry in self._files_in(top, "", errors))
         return sorted(found, key=lambda entry: entry.name)
 
@@ -150,12 +157,12 @@ class FileClient(Client):
 
     def watched(self) -> Sequence[Path]:
         """Return the searched subfolders of all data folders."""
-        return [folder / below for folder in self.folders for below in self.below]
+        return [folder / below for folder in self.folders for below in self.layout.below]
 
     def concerns(self, path: str) -> bool:
-        """Return whether the end of a path matches `file_paths`."""
+        """Return whether the end of a path matches `layout.files`."""
         starts = (at + 1 for at, one in enumerate(path) if one == "/")
-        return any(self.file_paths.fullmatch(path[start:]) for start in starts)
+        return any(self.layout.files.fullmatch(path[start:]) for start in starts)
 
     # --- inside -----------------------------------------------------------------------------------
 
@@ -172,9 +179,9 @@ class FileClient(Client):
         for entry in entries:
             path = f"{below}{entry.name}"
             try:
-                if self.file_paths.fullmatch(path) and entry.is_file():
+                if self.layout.files.fullmatch(path) and entry.is_file():
                     yield entry
-                elif self.folder_paths.fullmatch(path) and entry.is_dir():
+                elif self.layout.folders.fullmatch(path) and entry.is_dir():
                     yield from self._files_in(entry.path, f"{path}/", errors)
             except OSError as error:
                 _note_unless_missing(error, errors)

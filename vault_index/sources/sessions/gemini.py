@@ -22,7 +22,7 @@ from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.context import words_in_prompt
-from vault_index.sources.sessions.files import FileClient
+from vault_index.sources.sessions.files import FileClient, Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -49,9 +49,6 @@ from vault_index.sources.sessions.model import (
     first_prompt,
 )
 
-_FOLDERS = re.compile("[^/]+(/chats(/[^/]+)?)?")
-# By name, `.json` comes before `.jsonl`, so that the newer format wins.
-_FILES = re.compile(r"[^/]+/chats/([^/]+/)?[\w-]{1,120}\.jsonl?")
 _SNAPSHOT = re.compile(r"\s*<state_snapshot>")
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
@@ -63,9 +60,12 @@ class Gemini(FileClient):
     """The client for Gemini CLI."""
 
     name = "gemini"
-    title = "Gemini CLI"
-    command = "gemini", "--resume"
-    below, folder_paths, file_paths = ("tmp",), _FOLDERS, _FILES
+    # By name, `.json` comes before `.jsonl`, so that the newer format wins.
+    layout = Layout(
+        ("tmp",),
+        re.compile("[^/]+(/chats(/[^/]+)?)?"),
+        re.compile(r"^[^/]+/chats/([^/]+/)?[\w-]{1,120}\.jsonl?"),
+    )
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
         """Read the session up to its first message; None without a message.

@@ -144,8 +144,6 @@ class Goose(DatabaseClient):
     """The client for Goose."""
 
     name = "goose"
-    title = "Goose"
-    command = "goose", "session", "--resume", "--session-id"
     database = GooseDatabase
     file = "sessions/sessions.db"
 

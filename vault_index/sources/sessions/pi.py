@@ -15,6 +15,7 @@ from vault_index.sources.sessions.entries import (
     Reading,
     entry_of,
 )
+from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -45,11 +46,7 @@ class Pi(EntryClient):
     """The client for pi."""
 
     name = "pi"
-    title = "pi"
-    command = "pi", "--session"
-    below = ("sessions",)
-    folder_paths = re.compile("[^/]+")
-    file_paths = re.compile(r"^[^/]+/[^/]+\.jsonl")
+    layout = Layout(("sessions",), re.compile("[^/]+"), re.compile(r"^[^/]+/[^/]+\.jsonl"))
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of the first line."""

@@ -18,6 +18,7 @@ from vault_index.sources.sessions.entries import (
     Reading,
     entry_of,
 )
+from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -56,11 +57,11 @@ class Qwen(EntryClient):
     """The client for Qwen Code."""
 
     name = "qwen"
-    title = "Qwen Code"
-    command = "qwen", "--resume"
-    below = ("projects",)
-    folder_paths = re.compile("[^/]+(/chats|/subagents(/[^/]+)?)?")
-    file_paths = re.compile(r"^[^/]+/(chats|subagents/[^/]+)/[^/]+\.jsonl")
+    layout = Layout(
+        ("projects",),
+        re.compile("[^/]+(/chats|/subagents(/[^/]+)?)?"),
+        re.compile(r"^[^/]+/(chats|subagents/[^/]+)/[^/]+\.jsonl"),
+    )
 
     def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
         """Return the session of the first record."""
