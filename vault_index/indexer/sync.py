@@ -47,7 +47,7 @@ _MANY = 600
 """
 _WRITTEN_TOGETHER = 100
 """Documents written in one transaction; with more, the process that reads ahead must wait."""
-_WRITTEN_SECONDS = 1.0
+_WRITTEN_SECONDS = 0.5
 """Seconds to read these documents. Searches see each transaction."""
 _COUNTED_TOGETHER = 2_000
 """Chunks whose words are counted together, because most have the same common words."""
