@@ -207,7 +207,7 @@ def _shown(messages: Sequence[Json], reading: Reading) -> Iterator[Entry]:
 
 def _parts(kind: str, text: str, call: str, message: Json) -> list[Part | Call | Result]:
     if kind in _CALLS:
-        return [_call(call, kind, text), Result(call, {"status": "completed"})]
+        return [_call(call, kind, text)._replace(result={"status": "completed"})]
     if kind == "command_output":
         return [_result(call, text)]
     if kind == "api_req_started":  # with the result of the call before

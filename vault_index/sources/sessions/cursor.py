@@ -26,7 +26,6 @@ from vault_index.sources.sessions.entries import (
     Entry,
     EntryClient,
     Reading,
-    Result,
     conversation,
 )
 from vault_index.sources.sessions.files import Layout
@@ -156,8 +155,9 @@ class Transcripts(EntryClient):
                 said = between(part.text, "<user_query>", "</user_query>").strip()
                 entry.parts = [*entry.parts, Text(said or part.text)]
             elif isinstance(part, Call):
-                call = part._replace(id=part.id or str(id(part)), given=_named(part.given))
-                entry.parts = [*entry.parts, call, Result(call.id, {"status": "completed"})]
+                done = {"status": "completed"}
+                call = part._replace(given=_named(part.given), result=done)
+                entry.parts = [*entry.parts, call]
         yield entry
 
 
@@ -222,12 +222,12 @@ def _entry(bubble: Json, id_: str, model: str, reading: Reading) -> Entry:
     if name := text_of(tool, "name"):
         given = object_from(text_of(tool, "params")) | object_from(text_of(tool, "rawArgs"))
         result = object_from(text_of(tool, "result"))
-        fields: dict[str, Any] = {
+        held: dict[str, Any] = {
             "status": status,
             "exit": millis_of(result, "exitCodeV2"),
             "output": text_of(result, "output") or text_of(result, "contents"),
         }
-        parts += [Call(id_, name, _named(given)), Result(id_, fields)]
+        parts.append(Call(id_, name, _named(given), held))
     return Entry(
         id=id_,
         speaker="user" if kind == 1 else "assistant",

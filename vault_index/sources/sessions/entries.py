@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from vault_index.disk import os_errors_as
@@ -71,6 +72,8 @@ class Call(NamedTuple):
     id: str
     tool: str
     given: Json
+    result: Mapping[str, Any] = MappingProxyType({})
+    """What its record holds of the result: keyword arguments for `tool_call`."""
 
 
 class Result(NamedTuple):
@@ -102,8 +105,8 @@ class Entry:
 
     @property
     def calls(self) -> set[str]:
-        """The ids of its calls."""
-        return {part.id for part in self.parts if isinstance(part, Call)}
+        """The ids of its calls whose result is in another record."""
+        return {part.id for part in self.parts if isinstance(part, Call) and not part.result}
 
 
 class Reading:
@@ -113,6 +116,8 @@ class Reading:
         self.client = client
         """Product name."""
         self.title = ""
+        self.updated = 0
+        """Time of the last change, if the client records it."""
         self.tokens = 0
         """Tokens that belong to the next answer."""
         self.problems: list[str] = []
@@ -168,6 +173,10 @@ class EntryClient(FileClient):
     def entries(self, record: Json, reading: Reading) -> Iterable[Entry]:
         """Convert a record."""
 
+    def all_entries(self, records: Iterable[Json], reading: Reading) -> Iterable[Entry]:
+        """Convert all records, of which some may change earlier ones."""
+        return [entry for record in records for entry in self.entries(record, reading)]
+
     def head(self, file: Path, problems: list[str]) -> Session | None:
         """Read the session up to its first message; None without a message."""
         session, talks, reading = None, False, Reading(self.title)
@@ -191,7 +200,7 @@ class EntryClient(FileClient):
             raise VaultIndexError(
                 f"{file} is empty", f"retry after {self.title} has written the file"
             )
-        entries = [entry for record in records for entry in self.entries(record, reading)]
+        entries = self.all_entries(records, reading)
         return conversation(self.name, listed.session, entries, include, reading)
 
 
@@ -216,7 +225,9 @@ def conversation(
             messages.append(replace(message, finished=whole or place < answered))
     omitted = sum(map(Entry.says, everything)) - sum(map(Entry.says, branch))
     title = reading.title or session.title or title_of(first_prompt(messages))
-    updated = max((session.created, session.updated, *(one.created for one in messages)))
+    updated = max(
+        (session.created, session.updated, reading.updated, *(one.created for one in messages))
+    )
     session = replace(session, title=title, updated=updated)
     return Conversation(session, messages, [*reading.problems, *left_out(omitted)])
 
@@ -247,12 +258,12 @@ def current_branch(entries: Sequence[Entry]) -> list[Entry]:
     An entry with an unknown or later parent follows the previous entry, so that damage hides
     nothing.
     """
-    places = {entry.id: number for number, entry in enumerate(entries)}
+    places = {**{entry.id: number for number, entry in enumerate(entries)}, "": -1}
     branch, at = list[Entry](), len(entries) - 1
     while at >= 0:
         branch.append(entries[at])
         parent = entries[at].parent
-        before = -1 if parent == "" else places.get(parent or "", at - 1)
+        before = at - 1 if parent is None else places.get(parent, at - 1)
         at = before if before < at else at - 1
     return branch[::-1]
 
@@ -306,7 +317,7 @@ def _shown(
 
 
 def _call(call: Call, results: Mapping[str, dict[str, Any]], include: Collection[str]) -> ToolCall:
-    fields = {"status": "interrupted", **results.get(call.id, {})}
+    fields = {"status": "interrupted", **call.result, **results.get(call.id, {})}
     found = _EXIT.search(fields.get("output", "")) if call.given.get("command") else None
     if found and fields.get("exit") is None:
         fields["exit"] = int(found[1])

@@ -12,17 +12,14 @@ chatRecordingTypes.ts)
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from vault_index.disk import os_errors_as
-from vault_index.errors import VaultIndexError
-from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.context import words_in_prompt
-from vault_index.sources.sessions.files import FileClient, Layout
+from vault_index.sources.sessions.entries import Call, Entry, EntryClient, Reading, Result, entry_of
+from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
@@ -33,30 +30,17 @@ from vault_index.sources.sessions.json_access import (
     objects_of,
     text_of,
     time_of,
-    title_of,
-    tool_call,
+    tokens_of,
 )
-from vault_index.sources.sessions.jsonl import records_in
-from vault_index.sources.sessions.model import (
-    Attachment,
-    Listed,
-    Message,
-    Part,
-    Reasoning,
-    Session,
-    Speaker,
-    Text,
-    first_prompt,
-)
+from vault_index.sources.sessions.model import Attachment, Part, Reasoning, Session, Text
 
 _SNAPSHOT = re.compile(r"\s*<state_snapshot>")
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
-_METADATA = ("sessionId", "lastUpdated", "summary")
+_CLIENTS_OWN = ("info", "error", "warning")
 _STATUS = {"success": "completed", "error": "error"}
 
 
-class Gemini(FileClient):
+class Gemini(EntryClient):
     """The client for Gemini CLI."""
 
     name = "gemini"
@@ -67,42 +51,18 @@ class Gemini(FileClient):
         re.compile(r"^[^/]+/chats/([^/]+/)?[\w-]{1,120}\.jsonl?"),
     )
 
-    def head(self, file: Path, problems: list[str]) -> Session | None:
-        """Read the session up to its first message; None without a message.
-
-        Resuming a session may leave a file without a message.
-        """
-        metadata: Json = {}
-        for line in records_in(file, problems):
-            candidates = [
-                *objects_of(line, "messages"),
-                *objects_of(line, "$set", "messages"),
-                line,
-            ]
-            metadata |= {
-                key: value
-                for key, value in {**line, **object_of(line, "$set")}.items()
-                if key not in metadata
-            }
-            if any(
-                one.get("type") in ("user", "gemini") and _parts_of(one, ()) for one in candidates
-            ):
-                return self._session(file, metadata, problems)
-        return None
-
-    def _session(self, file: Path, metadata: Json, problems: list[str]) -> Session | None:
-        above = file.parent.name
-        id_ = text_of(metadata, "sessionId")
+    def session_of(self, record: Json, file: Path, problems: list[str]) -> Session | None:
+        """Return the session of a head."""
+        above, id_ = file.parent.name, text_of(record, "sessionId")
         parent = above if above != "chats" else ""
         # Older versions store the parent's id as the subagent's.
-        if text_of(metadata, "kind") == "subagent" and not parent:
+        if text_of(record, "kind") == "subagent" and not parent:
             id_, parent = f"{id_}-{file.stem}", id_
-        if not id_in(id_):
-            problems.append(f"{file}: skipped, it has no valid session id")
+        if "sessionId" not in record or not id_in(id_):
             return None
         project = file.parents[2] if above != "chats" else file.parents[1]
-        created = time_of(metadata, "startTime") or time_of(metadata, "timestamp") or 0
-        folder = self._folder_of(project, text_of(metadata, "projectHash"))
+        created = time_of(record, "startTime") or 0
+        folder = self._folder_of(project, text_of(record, "projectHash"))
         return Session(id_, "", folder, folder, parent, "", created, created)
 
     def _folder_of(self, project: Path, hash_: str) -> str:
@@ -119,77 +79,35 @@ class Gemini(FileClient):
                 return str(folder)
         return "" if re.fullmatch("[0-9a-f]{64}", project.name) else project.name
 
-    def read(
-        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
-    ) -> Conversation:
-        """Read the whole file. Raises VaultIndexError for an empty one."""
-        file, unknown, problems = Path(listed.place), set[str](), list[str]()
-        with os_errors_as(f"{file} cannot be read", "check its permissions"):
-            lines, metadata = _state(file, problems, unknown)
-        if not (lines or metadata):  # keep the indexed text
-            raise VaultIndexError(f"{file} is empty", "retry after Gemini CLI has written the file")
-        found = (self._message(line, listed.session, include, unknown) for line in lines)
-        messages = [message for message in found if message is not None]
-        problems += [f"{self.title}: skipped unknown {one}" for one in sorted(unknown)]
-        times = (time_of(metadata, "lastUpdated") or 0, *(one.created for one in messages))
-        session = replace(
-            listed.session,
-            title=text_of(metadata, "summary") or title_of(first_prompt(messages)),
-            updated=max(listed.session.created, *times),
-        )
-        return Conversation(session, messages, problems)
+    def entries(self, record: Json, reading: Reading) -> Iterable[Entry]:
+        """Convert the messages of one record."""
+        held = (*objects_of(record, "messages"), *objects_of(record, "$set", "messages"), record)
+        return [_entry(one, reading) for one in held]
 
-    def _message(
-        self, message: Json, session: Session, include: Collection[str], unknown: set[str]
-    ) -> Message | None:
-        kind = text_of(message, "type")
-        if kind not in ("user", "gemini"):
-            if kind not in ("info", "error", "warning"):  # the client's own messages
-                unknown.add(f"messages of type {kind!r}")
-            return None
-        if not (parts := _parts_of(message, include)):
-            return None
-        speaker: Speaker = "user" if kind == "user" else "assistant"
-        if any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in parts):
-            speaker = "summary"
-        tokens = [
-            millis_of(message, "tokens", key) or 0
-            for key in ("input", "cached", "output", "thoughts")
-        ]
-        return Message(
-            id=text_of(message, "id"),
-            answers=session.id if speaker == "assistant" else "",
-            speaker=speaker,
-            created=time_of(message, "timestamp") or session.created,
-            finished=True,
-            agent="",
-            model=text_of(message, "model"),
-            error="",
-            parts=tuple(parts),
-            tokens=max(0, tokens[0] - tokens[1]) + tokens[2] + tokens[3],
-        )
+    def all_entries(self, records: Iterable[Json], reading: Reading) -> Iterable[Entry]:
+        """Apply all records, and convert the messages that remain."""
+        messages, taken_back = dict[str, Json](), list[Json]()
+        for record in records:
+            fields = {**record, **object_of(record, "$set")}
+            taken_back += _apply(record, messages, reading)
+            _add_compacted(messages, objects_of(fields, "messages"))
+            reading.title = text_of(fields, "summary") or reading.title
+            reading.updated = time_of(fields, "lastUpdated") or reading.updated
+        reading.problems += left_out(sum(bool(_entry(one, reading).parts) for one in taken_back))
+        return [_entry(one, reading) for one in messages.values()]
 
 
-def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Json], Json]:
-    """Apply all lines; return the remaining messages and the session's metadata."""
-    messages: dict[str, Json] = {}
-    metadata: Json = {}
-    taken_back: list[Json] = []
-    for line in records_in(file, problems):
-        changed = object_of(line, "$set")
-        fields = {**line, **changed}
-        if "$rewindTo" in line:
-            ids, back = list(messages), text_of(line, "$rewindTo")
-            begin = ids.index(back) if back in messages else 0
-            taken_back += [messages.pop(id_) for id_ in ids[begin:]]
-        elif ("id" in line or "type" in line) and "sessionId" not in line:
-            messages[text_of(line, "id") or str(len(messages))] = line
-        elif not (changed or "sessionId" in line):
-            unknown.add(f"lines with {', '.join(sorted(line))[:80] or 'nothing'}")
-        _add_compacted(messages, objects_of(fields, "messages"))
-        metadata |= {key: value for key, value in fields.items() if key in _METADATA}
-    problems += left_out(sum(bool(_parts_of(one, ())) for one in taken_back))
-    return [*messages.values()], metadata
+def _apply(record: Json, messages: dict[str, Json], reading: Reading) -> list[Json]:
+    """Add the message of a record, or return those that it takes back."""
+    if "$rewindTo" in record:
+        ids, back = list(messages), text_of(record, "$rewindTo")
+        begin = ids.index(back) if back in messages else 0
+        return [messages.pop(id_) for id_ in ids[begin:]]
+    if ("id" in record or "type" in record) and "sessionId" not in record:
+        messages[text_of(record, "id") or str(len(messages))] = record
+    elif not (object_of(record, "$set") or "sessionId" in record):
+        reading.report(f"lines with {', '.join(sorted(record))[:80] or 'nothing'}")
+    return []
 
 
 def _add_compacted(messages: dict[str, Json], compacted: list[Json]) -> None:
@@ -220,39 +138,55 @@ def _words(message: Json) -> str:
     )
 
 
-def _parts_of(message: Json, include: Collection[str]) -> list[Part]:
-    """Return the parts of a prompt as typed, or of an answer with its thoughts and calls."""
-    if message.get("type") == "user":
-        typed = _texts(message.get("displayContent") or message.get("content"))
-        texts = filter(None, (words_in_prompt("gemini", text) for text in typed))
-        data = [object_of(one, "inlineData") for one in objects_of(message, "content")]
-        files = [Attachment(text_of(one, "mimeType")) for one in data if one]
-        return [*map(Text, texts), *files]
-    thoughts = objects_of(message, "thoughts") if "reasoning" in include else []
-    thought = [
+def _entry(message: Json, reading: Reading) -> Entry:
+    """Convert a message; those of the client itself get no parts."""
+    kind, entry = text_of(message, "type"), entry_of(message, "id", "")
+    if kind == "user":
+        entry.speaker, entry.parts = "user", _prompt(message)
+    elif kind == "gemini":
+        entry.parts = _answer(message)
+    elif kind not in _CLIENTS_OWN:
+        reading.report(f"messages of type {kind!r}")
+    if any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in entry.parts):
+        entry.speaker = "summary"
+    usage = object_of(message, "tokens")
+    thought = millis_of(usage, "thoughts") or 0
+    entry.tokens = tokens_of(usage, "input", "cached", "output") + thought
+    entry.model = text_of(message, "model")
+    return entry
+
+
+def _prompt(message: Json) -> list[Part]:
+    """Return the parts of a prompt, as typed."""
+    typed = _texts(message.get("displayContent") or message.get("content"))
+    texts = filter(None, (words_in_prompt("gemini", text) for text in typed))
+    data = [object_of(one, "inlineData") for one in objects_of(message, "content")]
+    return [*map(Text, texts), *(Attachment(text_of(one, "mimeType")) for one in data if one)]
+
+
+def _answer(message: Json) -> list[Part | Call | Result]:
+    """Return the thoughts, texts and calls of an answer."""
+    thoughts = (
         "\n\n".join(filter(None, (text_of(one, "subject"), text_of(one, "description"))))
-        for one in thoughts
-    ]
-    answers = [text for text in _texts(message.get("content")) if text != _SNAPSHOT_TAKEN]
-    calls = [_call(one, include) for one in objects_of(message, "toolCalls")]
-    return [*(Reasoning(one) for one in thought if one), *map(Text, answers), *calls]
+        for one in objects_of(message, "thoughts")
+    )
+    answers = (text for text in _texts(message.get("content")) if text != _SNAPSHOT_TAKEN)
+    calls = map(_call, objects_of(message, "toolCalls"))
+    return [*map(Reasoning, filter(None, thoughts)), *map(Text, answers), *calls]
 
 
-def _call(call: Json, include: Collection[str]) -> Part:
+def _call(call: Json) -> Call:
+    """Convert a call, which holds its result."""
     results = objects_of(call, "result") or [object_of(call, "result")]
     answers = [object_of(one, "functionResponse", "response") for one in results]
-    output = "\n".join(filter(None, (text_of(one, "output") for one in answers)))
-    exit_code = _EXIT.search(output)
+    failed = call.get("status") == "error"
     error = next(filter(None, (text_of(one, "error") for one in answers)), "")
-    return tool_call(
-        text_of(call, "name"),
-        object_of(call, "args"),
-        include,
-        status=_STATUS.get(text_of(call, "status"), "interrupted"),
-        title=text_of(call, "description"),
-        exit=int(exit_code[1]) if exit_code else None,
-        error=error or text_of(call, "resultDisplay") if call.get("status") == "error" else "",
-        child=id_in(text_of(call, "agentId")),
-        output=output,
-        diff=text_of(call, "resultDisplay", "fileDiff"),
-    )
+    result = {
+        "status": _STATUS.get(text_of(call, "status"), "interrupted"),
+        "title": text_of(call, "description"),
+        "error": error or text_of(call, "resultDisplay") if failed else "",
+        "child": id_in(text_of(call, "agentId")),
+        "output": "\n".join(filter(None, (text_of(one, "output") for one in answers))),
+        "diff": text_of(call, "resultDisplay", "fileDiff"),
+    }
+    return Call(text_of(call, "id"), text_of(call, "name"), object_of(call, "args"), result)
