@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice, product
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -146,6 +147,13 @@ def stamp_of(status: os.stat_result) -> FileStamp:
         max(-_LARGEST, min(ns, _LARGEST)) for ns in (status.st_mtime_ns, status.st_ctime_ns)
     )
     return FileStamp(status.st_size, modified, changed, status.st_ino & _LARGEST)
+
+
+def stamp_at(path: str | os.PathLike[str]) -> FileStamp | None:
+    """Return the stamp of a file or folder; None if it is missing or unreadable."""
+    with suppress(OSError):
+        return stamp_of(os.stat(path))
+    return None
 
 
 def is_placeholder(status: os.stat_result) -> bool:

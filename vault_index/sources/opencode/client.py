@@ -3,12 +3,14 @@
 import os
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from vault_index.errors import VaultIndexError
+from vault_index.models import FileStamp
+from vault_index.sources.files import stamp_at
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.entries import read_messages
 from vault_index.sources.opencode.tree import Tree
@@ -70,7 +72,7 @@ class OpenCode(DatabaseClient):
         """Use data folders, or single database files; `cache` is unused."""
         super().__init__(*folders, cache=cache)
         self._trees = _Trees()
-        self._found: tuple[list[int], Places] | None = None
+        self._found: tuple[list[FileStamp | None], Places] | None = None
 
     def databases(self) -> Sequence[Path]:
         """Return the existing databases."""
@@ -117,8 +119,8 @@ class OpenCode(DatabaseClient):
     # --- inside -----------------------------------------------------------------------------------
 
     def _places(self) -> Places:
-        """Return the stores; search again when the mtime of a data folder changes."""
-        changed = [_mtime_ns(folder_of(folder)) for folder in self.folders]
+        """Return the stores; search again when the stamp of a data folder changes."""
+        changed = [stamp_at(folder_of(folder)) for folder in self.folders]
         if self._found is None or self._found[0] != changed or not self._found[1].databases:
             self._found = changed, find_places(self.folders, os.environ)
         return self._found[1]
@@ -140,9 +142,3 @@ class OpenCode(DatabaseClient):
             known = self._trees.listed[tree] = version, tree.sessions(found), found
         problems += known[2]
         return known[1]
-
-
-def _mtime_ns(folder: Path) -> int:
-    with suppress(OSError):
-        return os.stat(folder).st_mtime_ns
-    return 0

@@ -18,7 +18,7 @@ from vault_index.disk import os_errors_as
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import FileStamp
 from vault_index.results.base import Problem
-from vault_index.sources.files import stamp_of
+from vault_index.sources.files import stamp_at
 from vault_index.sources.sessions.client import Client, Conversation, Listing
 from vault_index.sources.sessions.entries import Entry, Reading, conversation
 from vault_index.sources.sessions.json_access import tool_call
@@ -80,7 +80,7 @@ class Aider(Client):
 
     def version(self) -> object:
         """Return the stamps of all files."""
-        return {file: _stamp(file) for file in self._files()}
+        return {file: stamp_at(file) for file in self._files()}
 
     def watched(self) -> Sequence[Path]:
         """Return the projects."""
@@ -90,15 +90,12 @@ class Aider(Client):
         """Return whether a path is a history."""
         return os.path.basename(path) == _FILE
 
-    def forget(self, sessions: Collection[str]) -> None:
-        """Do nothing: this client has no cache of titles."""
-
     def _files(self, *, look: bool = False) -> list[Path]:
         own = filter(Path.is_file, (folder / _FILE for folder in self.folders))
         return [*dict.fromkeys((*own, *self.in_projects(look=look)))]
 
     def _listed(self, file: Path) -> list[Listed]:
-        stamp = _stamp(file)
+        stamp = stamp_at(file)
         if file not in self._read or self._read[file][0] != stamp:
             found = [
                 Listed(
@@ -112,12 +109,6 @@ class Aider(Client):
             ]
             self._read[file] = stamp, found
         return self._read[file][1]
-
-
-def _stamp(file: Path) -> FileStamp | None:
-    with suppress(OSError):
-        return stamp_of(file.stat())
-    return None
 
 
 def _sections(file: Path) -> Iterator[tuple[Session, bytes]]:

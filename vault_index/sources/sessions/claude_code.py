@@ -8,13 +8,12 @@ history.jsonl      all prompts, also of sessions that the client removed by age
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from vault_index.disk import name_of
 from vault_index.models import FileStamp
-from vault_index.sources.files import stamp_of
+from vault_index.sources.files import stamp_at, stamp_of
 from vault_index.sources.git import worktree_of
 from vault_index.sources.sessions.claude_blocks import message_parts
 from vault_index.sources.sessions.claude_conversation import (
@@ -199,6 +198,5 @@ def _title(value: Json) -> str:
 
 
 def _mtime_ns(entry: os.DirEntry[str]) -> int:
-    with suppress(OSError):
-        return entry.stat().st_mtime_ns
-    return 0
+    stamp = stamp_at(entry)
+    return stamp.mtime_ns if stamp else 0

@@ -128,6 +128,5 @@ class Client(ABC):
         """
         return False
 
-    @abstractmethod
-    def forget(self, sessions: Collection[str]) -> None:
-        """Drop cached titles and folders of these sessions."""
+    def forget(self, sessions: Collection[str]) -> None:  # noqa: B027
+        """Drop cached titles and folders of these sessions; by default there are none."""

@@ -8,7 +8,7 @@ The file is never copied or opened as immutable, because recent data (at first a
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 import apsw
 
 from vault_index.errors import BusyError, VaultIndexError
-from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.model import Listed
 
 _BUSY_MS = 2000
@@ -103,17 +102,9 @@ class SessionDatabase(ABC):
     def sessions(self, problems: list[str], id_: str | None = None) -> list[Listed]:
         """Return all sessions, or one, with `place` (this database, …); add unreadable ones."""
 
-    def read(self, listed: Listed, include: Collection[str]) -> Conversation:
-        """Read a whole session."""
-        raise NotImplementedError
-
     def session(self, id_: str) -> Listed | None:
         """Return one session, or None."""
         return next(iter(self.sessions([], id_)), None)
-
-    def times(self, session: str) -> list[int]:
-        """Return the times of the messages in ms, if a fork keeps those of its original."""
-        return []
 
     def close(self) -> None:
         """Close the connection."""

@@ -5,14 +5,14 @@ other clients' sessions are searched too. Times are in seconds. (charmbracelet/c
 internal/db/migrations, internal/message/content.go, internal/projects/projects.go)
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
 from vault_index.models import FileStamp
-from vault_index.sources.sessions.client import Conversation, Listing
+from vault_index.sources.sessions.client import Listing
 from vault_index.sources.sessions.client_database import SessionDatabase, blob_of, decoded
 from vault_index.sources.sessions.database_client import DatabaseClient
 from vault_index.sources.sessions.entries import (
@@ -20,7 +20,6 @@ from vault_index.sources.sessions.entries import (
     Block,
     Entry,
     Reading,
-    conversation,
 )
 from vault_index.sources.sessions.json_access import (
     id_in,
@@ -85,9 +84,8 @@ class CrushDatabase(SessionDatabase):
             found.append(Listed(session, stamp, count, created, (self,)))
         return found
 
-    def read(self, listed: Listed, include: Collection[str]) -> Conversation:
-        """Read a whole session."""
-        reading, entries = Reading(self.title), list[Entry]()
+    def entries(self, listed: Listed, reading: Reading) -> Iterator[Entry]:
+        """Yield the messages of a session."""
         for id_, role, created, model, parts, summary in self._rows(
             _MESSAGES, (listed.session.id,)
         ):
@@ -106,8 +104,7 @@ class CrushDatabase(SessionDatabase):
             entry.error = next((text_of(one, "message") for one in failed), "")
             if blob_of(summary) == b"1":
                 entry.speaker = "summary"
-            entries.append(entry)
-        return conversation("crush", listed.session, entries, include, reading)
+            yield entry
 
 
 class Crush(DatabaseClient):

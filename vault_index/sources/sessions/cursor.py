@@ -9,7 +9,7 @@ internal/parser/cursor.go)
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +26,6 @@ from vault_index.sources.sessions.entries import (
     Entry,
     EntryClient,
     Reading,
-    conversation,
 )
 from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
@@ -89,9 +88,9 @@ class CursorDatabase(SessionDatabase):
                 found.append(Listed(session, stamp, count, session.created, (self,)))
         return found
 
-    def read(self, listed: Listed, include: Collection[str]) -> Conversation:
-        """Read a whole session, in the order of its list of messages."""
-        id_, reading = listed.session.id, Reading(self.title)
+    def entries(self, listed: Listed, reading: Reading) -> Iterator[Entry]:
+        """Yield the messages of a session, in the order of its list."""
+        id_ = listed.session.id
         data, rows = (
             self._value(f"composerData:{id_}"),
             self._rows(_VALUES, _range("bubbleId:", id_)),
@@ -101,8 +100,7 @@ class CursorDatabase(SessionDatabase):
             text_of(one, "bubbleId") for one in objects_of(data, "fullConversationHeadersOnly")
         ]
         model = text_of(data, "modelConfig", "modelName")
-        entries = [_entry(bubbles[one], one, model, reading) for one in order if one in bubbles]
-        return conversation("cursor", listed.session, entries, include, reading)
+        yield from (_entry(bubbles[one], one, model, reading) for one in order if one in bubbles)
 
     def _value(self, key: str) -> Json:
         rows = self._rows(f"{_VALUES} AND key = ?1", (key, f"{key};"))

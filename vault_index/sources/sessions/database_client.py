@@ -10,6 +10,7 @@ from vault_index.errors import VaultIndexError
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.client import Client, Conversation, Listing
 from vault_index.sources.sessions.client_database import SessionDatabase
+from vault_index.sources.sessions.entries import Reading, conversation
 from vault_index.sources.sessions.model import Listed
 from vault_index.sources.walk import identity_of
 
@@ -65,8 +66,9 @@ class DatabaseClient(Client):
         self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
     ) -> Conversation:
         """Read a whole session."""
-        database: SessionDatabase = listed.place[0]
-        return database.read(listed, include)
+        reading, database = Reading(self.title), listed.place[0]
+        entries = list(database.entries(listed, reading))
+        return conversation(self.name, listed.session, entries, include, reading)
 
     def deleted(self, listed: Listed) -> bool:
         """Return whether a database exists, which then lacks the session.
@@ -74,9 +76,6 @@ class DatabaseClient(Client):
         Only the user deletes rows.
         """
         return bool(self.databases())
-
-    def forget(self, sessions: Collection[str]) -> None:
-        """Do nothing: this client has no cache of titles."""
 
     def version(self) -> list[object]:
         """Return a value that changes when a database is written."""

@@ -5,14 +5,13 @@ crates/goose/src/conversation/message.rs, crates/goose/src/context_mgmt/mod.rs)
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
 from vault_index.models import FileStamp
-from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.client_database import SessionDatabase, blob_of, decoded
 from vault_index.sources.sessions.database_client import DatabaseClient
 from vault_index.sources.sessions.entries import (
@@ -22,7 +21,6 @@ from vault_index.sources.sessions.entries import (
     Entry,
     Reading,
     Result,
-    conversation,
 )
 from vault_index.sources.sessions.json_access import (
     Json,
@@ -102,13 +100,9 @@ class GooseDatabase(SessionDatabase):
         found = (self._listed(row, problems) for row in self._rows(_SESSIONS, (id_,)))
         return [listed for listed in found if listed is not None]
 
-    def times(self, session: str) -> list[int]:
-        """Return the times of the messages in ms; a copied session keeps those of its original."""
-        return [_millis(row[2]) for row in self._rows(_MESSAGES, (session,))]
-
-    def read(self, listed: Listed, include: Collection[str]) -> Conversation:
-        """Read a whole session: before a compaction, its messages, and the summary itself."""
-        reading, entries, hidden = Reading(self.title), list[Entry](), list[Entry]()
+    def entries(self, listed: Listed, reading: Reading) -> Iterator[Entry]:
+        """Yield the messages of a session: before a compaction, its messages, and the summary."""
+        hidden = list[Entry]()
         for id_, role, time, content, metadata in self._rows(_MESSAGES, (listed.session.id,)):
             what = f"message {id_} of session {listed.session.id}"
             data = read_object(b'{"parts":%b}' % blob_of(content), what, reading.problems) or {}
@@ -118,12 +112,11 @@ class GooseDatabase(SessionDatabase):
             entry = Entry(f"{listed.session.id}-{id_}", None, speaker, _millis(time), parts, model)
             about = object_from(decoded(metadata))
             if about.get("userVisible") is not False:
-                entries.append(entry)
+                yield entry
             elif any(_COMPACTED in part.text for part in entry.parts if isinstance(part, Text)):
-                entries += [replace(one, speaker="summary") for one in hidden[-1:]]
+                yield from (replace(one, speaker="summary") for one in hidden[-1:])
             else:
                 hidden.append(entry)
-        return conversation("goose", listed.session, entries, include, reading)
 
     def _listed(self, row: Sequence[Any], problems: list[str]) -> Listed | None:
         id_, folder, name, description, kind, model, *times, count, last, first = row
