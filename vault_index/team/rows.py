@@ -196,4 +196,6 @@ def _insert(
 def _as_json(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return rows as JSON; PostgreSQL takes neither NUL nor a lone surrogate."""
     text = json.dumps(rows, ensure_ascii=False, default=lambda data: f"\\x{data.hex()}")
-    return str(mended(_NUL.sub("\\1\ufffd", text)))
+    if "\\u0000" in text:
+        text = _NUL.sub("\\1\ufffd", text)
+    return str(mended(text))
