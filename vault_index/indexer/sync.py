@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from itertools import repeat
 from typing import Any
 
 from vault_index.disk import is_under, remove_left_drafts
@@ -320,14 +319,13 @@ class Synchroniser:
         return {path for _, path in places}
 
     def _read_ahead(self, source: Source, work: Work) -> Generator[Read | FileStamp | None]:
-        """Yield the results of the second process; None for a document to be read here."""
+        """Return the results of the second process; None for a document to be read here."""
         if len(work) < _MANY:
-            yield from repeat(None, len(work))
-            return
+            return (None for _ in work)
         # Imported here: pickle and subprocess take 8 ms.
         from vault_index.indexer.reader_process import read_ahead
 
-        yield from read_ahead(source, work, self._settings)
+        return read_ahead(source, work, self._settings)
 
     def _write(self, batch: Sequence[_ReadNow], gone: Collection[tuple[str, str]]) -> set[int]:
         """Record the revisions of memories and write the rows; return the ids of replaced rows."""

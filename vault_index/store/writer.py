@@ -371,8 +371,11 @@ def _put_names(db: Database, document_id: int, row: DocumentRow) -> None:
         )
         for link in row.links
     ]
-    columns = "document_id, line, target, target_name, heading, text, embed"
-    db.execute_many(f"INSERT INTO link ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", links)
+    db.execute_many(
+        "INSERT INTO link (document_id, line, target, target_name, heading, text, embed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        links,
+    )
 
 
 def _remove_lists(db: Database, document_id: int) -> None:
