@@ -11,7 +11,6 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from vault_index import disk
 from vault_index.errors import UsageError
@@ -20,8 +19,10 @@ from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
+    list_of,
     object_of,
     objects_of,
+    since_epoch,
     text_of,
     time_of,
 )
@@ -85,10 +86,8 @@ class ChatGPT(ClaudeChat):
             speaker = _SPEAKERS.get(text_of(message, "author", "role"))
             hidden = object_of(message, "metadata").get("is_visually_hidden_from_conversation")
             if speaker and not hidden:
-                texts = object_of(message, "content").get("parts")
-                blocks = [
-                    {"type": "text", "text": one} for one in _list(texts) if isinstance(one, str)
-                ]
+                texts = list_of(message, "content", "parts")
+                blocks = [{"type": "text", "text": one} for one in texts if isinstance(one, str)]
                 yield Entry(
                     id=text_of(message, "id"),
                     speaker=speaker,
@@ -115,7 +114,7 @@ def split(path: Path) -> Iterator[tuple[str, str, Json]]:
             raise UsageError(
                 f"{path} is not valid JSON: {error}", "download the export again"
             ) from error
-        for record in filter(lambda one: isinstance(one, dict), _list(records)):
+        for record in objects_of({"": records}, ""):
             client = next((name for name, mark in _MARKS.items() if mark in record), "")
             given = (text_of(record, key) for key in ("uuid", "conversation_id", "id"))
             if client and (id_ := next(filter(None, map(id_in, given)), "")):
@@ -147,10 +146,4 @@ def _texts(path: Path) -> Iterator[bytes]:
 
 
 def _time(record: Json, iso: str, seconds: str) -> int:
-    number = record.get(seconds)
-    since = number if isinstance(number, int | float) and 0 < number < 1e11 else 0
-    return time_of(record, iso) or int(1000 * since)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return time_of(record, iso) or since_epoch(record.get(seconds))

@@ -7,6 +7,7 @@ from vault_index.sources.sessions.context import words_in_prompt
 from vault_index.sources.sessions.json_access import (
     Json,
     between,
+    list_of,
     millis_of,
     object_of,
     objects_of,
@@ -162,10 +163,7 @@ def _hunks(details: Json) -> Generator[str]:
             for side in ("old", "new")
         )
         yield f"@@ -{old[0]},{old[1]} +{new[0]},{new[1]} @@"
-        lines = hunk.get("lines")
-        yield from (
-            (line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ()
-        )
+        yield from (line for line in list_of(hunk, "lines") if isinstance(line, str))
 
 
 def _blocks(content: object) -> list[Json]:

@@ -26,6 +26,7 @@ from vault_index.sources.sessions.files import Layout
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
+    list_of,
     millis_of,
     object_from,
     object_in,
@@ -179,9 +180,8 @@ def _plain(part: Part | Call | Result) -> Part | Call | Result:
     if isinstance(part, Text):
         return Text(_PROMPT.sub("", part.text))
     if isinstance(part, Call):
-        commands = part.given.get("commands")
         first = next(iter(objects_of(part.given, "files")), {})
-        named = " && ".join(map(str, commands)) if isinstance(commands, list) else ""
+        named = " && ".join(map(str, list_of(part.given, "commands")))
         return part._replace(given={"command": named, **first, **part.given})
     return part
 

@@ -9,6 +9,7 @@ from typing import Any
 from vault_index.markdown.recalled import is_own_tool
 from vault_index.sources.sessions.json_access import (
     Json,
+    list_of,
     millis_of,
     object_from,
     object_of,
@@ -73,8 +74,7 @@ def parse_nested_call(item: Json) -> Call | None:
 
 def parse_event(item: Json) -> dict[str, Any]:
     """Return the fields that an event adds to a call: the id of a subagent, an exit code."""
-    threads = item.get("receiver_thread_ids")
-    first = threads[0] if isinstance(threads, list) and threads else ""
+    first = next(iter(list_of(item, "receiver_thread_ids")), "")
     child = text_of(item, "agent_thread_id") or (first if isinstance(first, str) else "")
     exit_code = millis_of(item, "exit_code")
     return {

@@ -23,11 +23,11 @@ from vault_index.sources.sessions.entries import (
 )
 from vault_index.sources.sessions.json_access import (
     id_in,
-    millis_of,
     object_in,
     object_of,
     objects_of,
     read_object,
+    since_epoch,
     text_of,
 )
 from vault_index.sources.sessions.model import Listed, Session, Speaker
@@ -42,8 +42,6 @@ _BLOCKS = {
     "finish": IGNORED,
     "shell_command": Block("command", "data.command", exit="data.exit_code"),
 }
-_MOST_SECONDS = 1 << 33
-"""A later time is not a valid one."""
 _SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "tool": "assistant"}
 _SESSIONS = """
 SELECT sessions.id, parent_session_id, {sessions.title}, sessions.created_at, sessions.updated_at,
@@ -77,7 +75,7 @@ class CrushDatabase(SessionDatabase):
             if not (known := _id(raw)):
                 problems.append(f"{self._path}: skipped a session, it has no valid id")
                 continue
-            created, last = _millis(times[0]), max(map(_millis, times))
+            created, last = since_epoch(times[0]), max(map(since_epoch, times))
             named = decoded(title)
             session = Session(known, named, str(folder), "", _id(above), "", created, last)
             stamp = FileStamp(size or 0, last * 1_000_000, crc32(repr((count, named)).encode()))
@@ -95,7 +93,7 @@ class CrushDatabase(SessionDatabase):
             if role not in _SPEAKERS:
                 reading.report(f"messages of role {role!r}")
                 continue
-            entry = Entry(str(id_), None, _SPEAKERS[role], _millis(created))
+            entry = Entry(str(id_), None, _SPEAKERS[role], since_epoch(created))
             entry.parts = reading.parts(blocks, _BLOCKS)
             entry.model = decoded(model)
             ends = [object_of(one, "data") for one in blocks if one.get("type") == "finish"]
@@ -150,8 +148,3 @@ class Crush(DatabaseClient):
 
 def _id(raw: Any) -> str:
     return id_in(str(raw or "").replace("$", "-"))
-
-
-def _millis(seconds: Any) -> int:
-    number = millis_of({"": seconds}, "") or 0
-    return 1000 * number if number < _MOST_SECONDS else 0

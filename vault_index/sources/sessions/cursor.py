@@ -32,6 +32,7 @@ from vault_index.sources.sessions.json_access import (
     Json,
     between,
     id_in,
+    list_of,
     millis_of,
     object_from,
     object_of,
@@ -112,8 +113,7 @@ class CursorDatabase(SessionDatabase):
             problems.append(f"session {id_}: unknown version {version}, parts may be missing")
         first = next(iter(objects_of(data, "fullConversationHeadersOnly")), {})
         bubble = self._value(f"bubbleId:{id_}:{text_of(first, 'bubbleId')}")
-        uris = bubble.get("workspaceUris")
-        opened = str(uris[0]) if isinstance(uris, list) and uris else ""
+        opened = next(map(str, list_of(bubble, "workspaceUris")), "")
         folder = text_of(data, "workspaceIdentifier", "uri", "fsPath")
         return Session(
             id=id_,

@@ -25,11 +25,11 @@ from vault_index.sources.sessions.entries import (
 from vault_index.sources.sessions.json_access import (
     Json,
     id_in,
-    millis_of,
     object_from,
     object_of,
     objects_of,
     read_object,
+    since_epoch,
     text_of,
     time_of,
 )
@@ -67,8 +67,6 @@ _COMPACTED = "The previous message contains a summary"
 """Beginning of a sentence in the answer that the client writes after a summary."""
 _UNNAMED = re.compile(r"(?:CLI|ACP) Session|New (?:Chat|session)(?: \d+)?")
 """Names of sessions that the model has not named yet."""
-_SECONDS = 100_000_000_000
-"""Times below are in seconds, others in milliseconds."""
 _SESSIONS = """
 SELECT sessions.id, {sessions.working_dir}, {sessions.name}, {sessions.description},
     {sessions.session_type}, {sessions.model_config_json}, created_at, updated_at,
@@ -109,7 +107,9 @@ class GooseDatabase(SessionDatabase):
             speaker: Speaker = "user" if role == "user" else "assistant"
             model = listed.place[1] if speaker == "assistant" else ""
             parts = [*_parts(data, reading)]
-            entry = Entry(f"{listed.session.id}-{id_}", None, speaker, _millis(time), parts, model)
+            entry = Entry(
+                f"{listed.session.id}-{id_}", None, speaker, since_epoch(time), parts, model
+            )
             about = object_from(decoded(metadata))
             if about.get("userVisible") is not False:
                 yield entry
@@ -130,7 +130,7 @@ class GooseDatabase(SessionDatabase):
         stamp = FileStamp(count, updated * 1_000_000, crc32(repr((last, title)).encode()))
         model_name = text_of(object_from(decoded(model)), "model_name")
         shown = count if decoded(kind) != "hidden" else 0
-        return Listed(session, stamp, shown, _millis(first) or created, (self, model_name))
+        return Listed(session, stamp, shown, since_epoch(first) or created, (self, model_name))
 
 
 class Goose(DatabaseClient):
@@ -158,8 +158,3 @@ def _parts(data: Json, reading: Reading) -> Iterator[Part | Call | Result]:
         if tool == "text_editor":  # its `command` is what it does to a file
             tool, given = text_of(given, "command"), {**given, "command": ""}
         yield Call(part.id, tool, given)
-
-
-def _millis(time: Any) -> int:
-    number = millis_of({"": time}, "") or 0
-    return number * 1000 if number < _SECONDS else number

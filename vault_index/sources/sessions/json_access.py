@@ -17,6 +17,10 @@ Json = dict[str, Any]
 
 _BEYOND_TIME = 1 << 53
 """Exclusive limit of numbers, because JSON allows `1e999` and hundreds of digits."""
+_LATEST = 1 << 43
+"""Exclusive limit of times, which fit in 63 bits as nanoseconds."""
+_SECONDS = 100_000_000_000
+"""Times below are in seconds, others in milliseconds."""
 _LONGEST_TITLE = 100
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 # The most informative argument first: `grep` has a pattern and a path.
@@ -94,6 +98,18 @@ def time_of(value: Json, *path: str) -> int | None:
         return None
 
 
+def since_epoch(value: Any) -> int:
+    """Return a time in seconds or milliseconds as milliseconds; 0 if it is none."""
+    number = value if isinstance(value, int | float) and 0 < value < _LATEST else 0
+    return int(number if number >= _SECONDS else 1000 * number)
+
+
+def list_of(value: Json, *path: str) -> list[Any]:
+    """Return the list below these keys; empty if absent."""
+    found = _at(value, path)
+    return found if isinstance(found, list) else []
+
+
 def object_of(value: Json, *path: str) -> Json:
     """Return the object below these keys; empty if absent."""
     found = _at(value, path)
@@ -108,8 +124,7 @@ def tokens_of(usage: Json, fresh: str, cached: str, answer: str) -> int:
 
 def objects_of(value: Json, *path: str) -> list[Json]:
     """Return the objects in a list."""
-    found = _at(value, path)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [one for one in list_of(value, *path) if isinstance(one, dict)]
 
 
 def title_of(prompt: str) -> str:
