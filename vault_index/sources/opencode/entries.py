@@ -17,6 +17,7 @@ from vault_index.sources.sessions.json_access import (
     left_out,
     millis_of,
     object_of,
+    objects_of,
     read_object,
     text_of,
     tool_call,
@@ -228,32 +229,24 @@ def _tokens(value: Json) -> int:
 
 
 def _v2_user(raw: RawMessage, data: Json, _: Collection[str]) -> Message:
-    files = [file for file in data.get("files") or () if isinstance(file, dict)]
-    names = (Attachment(text_of(file, "name") or text_of(file, "uri")) for file in files)
-    return _built(
-        raw, data, "user", (Text(words_in_prompt("opencode", text_of(data, "text"))), *names)
-    )
+    text = words_in_prompt("opencode", text_of(data, "text"))
+    names = (text_of(file, "name") or text_of(file, "uri") for file in objects_of(data, "files"))
+    return _built(raw, data, "user", (Text(text), *map(Attachment, names)))
 
 
 def _v2_assistant(raw: RawMessage, data: Json, include: Collection[str]) -> Message:
-    content = (part for part in data.get("content") or () if isinstance(part, dict))
     parts = (
         _v2_tool_call(one, include) if one.get("type") == "tool" else _part(one, include)
-        for one in content
+        for one in objects_of(data, "content")
     )
     return _built(raw, data, "assistant", tuple(part for part in parts if part is not None))
 
 
 def _v2_tool_call(data: Json, include: Collection[str]) -> ToolCall:
     state, structured = object_of(data, "state"), object_of(data, "state", "structured")
-    texts = [text_of(one, "text") for one in state.get("content") or () if isinstance(one, dict)]
-    return _tool_call(
-        {
-            "tool": text_of(data, "name"),
-            "state": {**state, "metadata": structured, "output": "\n".join(texts)},
-        },
-        include,
-    )
+    output = "\n".join(text_of(one, "text") for one in objects_of(state, "content"))
+    read = {**state, "metadata": structured, "output": output}
+    return _tool_call({"tool": text_of(data, "name"), "state": read}, include)
 
 
 def _v2_shell(raw: RawMessage, data: Json, include: Collection[str]) -> Message:

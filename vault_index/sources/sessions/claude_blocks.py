@@ -26,7 +26,7 @@ _KINDS = {
 """Known block types, with the key of their text."""
 SYNTHETIC = "<synthetic>"
 """Model name of the client's own messages, such as a failed request."""
-_LONGEST_TYPE = 40
+LONGEST_TYPE = 40
 _REFUSED = "To tell you how to proceed, the user said:\n"
 _SUMMARY = re.compile(
     r"(?:This session is being continued.*?\nSummary:\s)?(.*?)(?:\n\nIf you need specific.*)?",
@@ -114,7 +114,7 @@ def unknown_in(value: Json) -> Generator[str]:
     elif isinstance(content, list) and not all(isinstance(block, dict) for block in content):
         yield "blocks that are not objects"
     for block in _blocks(content):
-        kind = text_of(block, "type")[:_LONGEST_TYPE]
+        kind = text_of(block, "type")[:LONGEST_TYPE]
         if kind not in _KINDS and not kind.endswith("tool_result"):
             yield f"blocks of type {kind!r}"
         elif (key := _KINDS.get(kind)) and not isinstance(block.get(key), str):

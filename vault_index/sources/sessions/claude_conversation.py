@@ -12,6 +12,7 @@ from pathlib import Path
 
 from vault_index.sources.sessions.append_only import AppendOnlyConversation
 from vault_index.sources.sessions.claude_blocks import (
+    LONGEST_TYPE,
     SYNTHETIC,
     answer_parts,
     call_in,
@@ -23,7 +24,6 @@ from vault_index.sources.sessions.claude_blocks import (
 from vault_index.sources.sessions.json_access import Json, left_out, object_of, text_of, time_of
 from vault_index.sources.sessions.model import Message, Session
 
-_LONGEST_TYPE = 40
 PASSED_OVER = b'{"type":"api-request'
 """Beginning of lines with whole API requests, which are nine tenths of a short session."""
 _CHAINED = frozenset(("user", "assistant", "system", "attachment", "progress"))
@@ -88,7 +88,7 @@ class ClaudeConversation(AppendOnlyConversation):
             if kind != "summary" or text_of(value, "leafUuid") in self._places:
                 self._titles[kind] = text_of(value, _TITLES[kind])
         elif not _NOTES.fullmatch(kind):
-            self.report(f"lines of type {kind[:_LONGEST_TYPE]!r}", begin)
+            self.report(f"lines of type {kind[:LONGEST_TYPE]!r}", begin)
 
     def finish(self, session: Session, problems: list[str]) -> tuple[Session, list[Message]]:
         """Return the session, and the messages that were not rewound."""

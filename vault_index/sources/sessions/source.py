@@ -269,8 +269,13 @@ class SessionSource:
         return listed.session if (listed := self._session(id_)) is not None else None
 
     def sessions(self) -> Iterator[Session]:
-        """Yield all sessions, also kept ones. Raises VaultIndexError."""
-        return (listed.session for listed in self._sessions())
+        """Yield the client's sessions, then the kept ones that it lacks. Raises VaultIndexError."""
+        sessions = self.client.listing().sessions if self._there() else {}
+        yield from (listed.session for listed in sessions.values())
+        with suppress(OSError):
+            for path in self.archive.all():
+                if session_in(path) not in sessions and (listed := self.archive.listed(path)):
+                    yield listed.session
 
     def was_in(self, folders: Collection[str]) -> bool:
         """Return whether a session ran in these folders or above. Raises VaultIndexError."""
@@ -342,15 +347,6 @@ class SessionSource:
     def _there(self) -> bool:
         """Return whether a data folder exists; without one, the client is not imported."""
         return any(folder.is_dir() for folder in self._folders)
-
-    def _sessions(self) -> Iterator[Listed]:
-        """Yield the client's sessions, then the kept ones that it lacks."""
-        sessions = self.client.listing().sessions if self._there() else {}
-        yield from sessions.values()
-        with suppress(OSError):
-            for path in self.archive.all():
-                if session_in(path) not in sessions and (listed := self.archive.listed(path)):
-                    yield listed
 
     def _session(self, id_: str) -> Listed | None:
         """Return a session of the client, or else its kept copy."""
