@@ -25,6 +25,7 @@ _SECONDS = 3.0
 """Longest wait for a connection, so that a lost pool is reported soon."""
 _OPTIONS = (
     "-csearch_path=answer,pool,public -cjit=off -cstatement_timeout=30s"
+    " -crandom_page_cost=1.1"  # as of memory and SSD; else it reads whole tables for a few rows
     " -cplan_cache_mode=force_custom_plan"  # a plan for any values is several times slower
 )
 

@@ -1,8 +1,10 @@
 """Read the FTS5 expressions of a query, and write them as a `tsquery` of PostgreSQL."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from vault_index.team.words import quoted, tokenizer
@@ -46,6 +48,28 @@ def read_expression(match: str) -> Expression:
             yield f"({phrase})" if phrase.stems else NOTHING
 
     return Expression(" ".join(parts()), tuple(phrases))
+
+
+def weightiest(words: Mapping[Phrase, tuple[float, float]], total: int, wanted: int) -> str:
+    """Return a condition on texts whose words weigh most together.
+
+    `words` has the weight of each and the share of the `total` texts that hold it. About `wanted`
+    texts meet the condition if words occur independently.
+    """
+    sets = [(0.0, float(total), frozenset[Phrase]())]  # weight, number of texts with just these
+    for phrase, (weight, share) in words.items():
+        sets = [
+            *((sum_, number * (1 - share), held) for sum_, number, held in sets),
+            *((sum_ + weight, number * share, held | {phrase}) for sum_, number, held in sets),
+        ]
+    sets.sort(key=lambda one: -one[0])
+    most = bisect_right([*accumulate(number for _, number, _ in sets)], wanted)
+    kept = [held for *_, held in sets[: most + 1] if held]
+    least = [one for one in kept if not any(other < one for other in kept)]
+    return (
+        " | ".join(f"({' & '.join(f'({phrase})' for phrase in sorted(one))})" for one in least)
+        or NOTHING
+    )
 
 
 NOTHING = quoted("\x01")

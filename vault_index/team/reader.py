@@ -17,7 +17,7 @@ from vault_index.store.documents import ALL
 from vault_index.store.filters import Candidates, document_condition
 from vault_index.store.records import DOCUMENT, ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.spaces import ALL_SPACES, read_spaces
-from vault_index.team.expressions import NOTHING, Phrase, read_expression
+from vault_index.team.expressions import NOTHING, Phrase, read_expression, weightiest
 from vault_index.team.shared_vectors import as_vector
 from vault_index.team.statements import Connected
 from vault_index.team.vectors import BEST, SIZES, Seen, nearest, to_halfvec
@@ -30,10 +30,14 @@ if TYPE_CHECKING:
     from vault_index.store.reader import Bounded
 
 _WHOLE = Scope()
-_MOST_SCORED = 10_000
-"""Maximum number of chunks scored by their words; each takes 0.5 µs."""
-_MOST_BOUNDED = 5_000
-"""The same for each of the expressions with the rarest words, of a query with common words."""
+_MOST_SCORED = 5_000
+"""Maximum number of chunks scored by their words; each takes 3 µs."""
+_WEIGHTY = 2_000
+"""Number of chunks or names to score, those with the weightiest words."""
+_TIMES = 4
+"""All that match are scored if fewer than 4 times the wanted ones have the weightiest words."""
+_MOST_WORDS = 6
+"""Number of words that decide which these are: the rarest ones."""
 _MOST_COMPLETED = 100
 """Maximum number of stems that stand for a prefix in a score."""
 _MOST_LINKED = 1000
@@ -101,32 +105,50 @@ class PoolReader(Connected):
     ) -> Candidates:
         """Return chunks by BM25, best first.
 
-        If `match` finds too many chunks, those with the rarest words are scored (`bounded`).
+        The chunks with the weightiest words are scored, and all that match if those are few.
+        `bounded` is for an engine that reads the positions of words.
         """
         score, weights = self._score(match)
-        most = _MOST_BOUNDED if bounded else _MOST_SCORED
-        zones = self._zones(match)
-        found: list[str] = []
-        values: list[object] = []
-        for expression in [one for one, _ in bounded] if bounded else [match]:
-            condition, more = self._condition(filters, expression, required, excluded)
-            if zones is not None:
-                condition, more = (
-                    f"chunk.zone_id = ANY (?::integer[]) AND {condition}",
-                    [zones, *more],
-                )
-            found.append(
-                f"SELECT id, ordinal, document_id, {score} AS score FROM"
-                " (SELECT id, ordinal, document_id, weights, terms FROM chunk"
-                f" WHERE {condition} LIMIT {most}) AS chunk"
-            )
-            values += (*weights, *more)
+        every, zones = self._tsquery(match), self._zones(match)
+        condition, values = self._condition(filters, every, required, excluded)
+        if zones is not None:
+            condition += " AND chunk.zone_id = ANY (?::integer[])"
+            values.append(zones)
+        scored = (
+            f"SELECT id, ordinal, document_id, {score} AS score FROM (SELECT id, ordinal,"
+            f" document_id, weights, terms FROM chunk WHERE {condition}"
+        )
+        most = f" LIMIT {_MOST_SCORED}) AS chunk"
+        weighty = [self._weighty(match, every), *values[1:]]
         return self.execute(
-            f"SELECT chunk.id, score FROM (SELECT * FROM ({' UNION '.join(found)}) AS found"
+            f"WITH weighty AS MATERIALIZED ({scored}{most}) SELECT chunk.id, score FROM (SELECT *"
+            f" FROM (SELECT * FROM weighty UNION {scored}"
+            f" AND (SELECT count(*) FROM weighty) < ?{most}) AS found"
             f" ORDER BY score DESC FETCH FIRST {limit:d} ROWS WITH TIES) AS chunk"
             f" JOIN document ON document.id = chunk.document_id {BEST}",
-            (*values, limit),
+            (*weights, *weighty, *weights, *values, _TIMES * limit, limit),
         )
+
+    def _weighty(self, match: str, every: str, *, names: bool = False) -> str:
+        """Return a condition on a text or a name: its words of `match` weigh enough together.
+
+        About `_WEIGHTY` meet it if words occur independently. `every` is `_tsquery` of `match`.
+        """
+        total = self._counts["document" if names else "chunk"]
+        counts = {
+            one: count
+            for one in read_expression(match).phrases
+            if (count := self._count(one, names=names))
+        }
+        weighty = weightiest(
+            {
+                one: (self._inverse(one, names=names), counts[one] / total)
+                for one in sorted(counts, key=counts.__getitem__)[:_MOST_WORDS]
+            },
+            total,
+            _WEIGHTY,
+        )
+        return f"({weighty}) & ({every})" if "&" in every else weighty
 
     def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
         """Return documents by BM25 of their names, or of the texts of links to them."""
@@ -138,7 +160,7 @@ class PoolReader(Connected):
             f"SELECT document.id, {score} AS score FROM document"
             f" WHERE name_terms @@ ?::tsquery{where}"
             " ORDER BY 2 DESC, document.path, document.source LIMIT ?",
-            (*weights, tsquery, *values, limit),
+            (*weights, self._weighty(match, tsquery, names=True), *values, limit),
         )
         linked = (
             "WITH linked AS MATERIALIZED (SELECT DISTINCT target_name, tsvector_to_array(terms)"
@@ -191,15 +213,13 @@ class PoolReader(Connected):
         return [chunk_id for (chunk_id,) in rows]
 
     def _condition(
-        self, filters: Filters, match: str, required: str, excluded: str
+        self, filters: Filters, tsquery: str, required: str, excluded: str
     ) -> tuple[str, list[object]]:
         """Return the condition on `chunk`, with its values."""
-        conditions: list[str] = []
-        values: list[object] = []
-        for expression, sign in ((match, ""), (required, ""), (excluded, "NOT ")):
-            if expression:
-                conditions.append(f"{sign}chunk.terms @@ ?::tsquery")
-                values.append(self._tsquery(expression))
+        wanted = (tsquery, *(one and self._tsquery(one) for one in (required, excluded)))
+        signs = [sign for one, sign in zip(wanted, ("", "", "NOT "), strict=True) if one]
+        conditions = [f"{sign}chunk.terms @@ ?::tsquery" for sign in signs]
+        values: list[object] = [one for one in wanted if one]
         of_document, more = document_condition(filters)
         if of_document:
             inside = f"SELECT document.id FROM document WHERE {of_document}"
@@ -279,11 +299,16 @@ class PoolReader(Connected):
     def _inverse(self, phrase: Phrase, *, names: bool = False) -> float:
         """Return the inverse document frequency of BM25, as FTS5 computes it."""
         total = self._counts["document" if names else "chunk"]
+        count = self._count(phrase, names=names)
+        return max(math.log((total - count + 0.5) / (count + 0.5)), 1e-6)
+
+    def _count(self, phrase: Phrase, *, names: bool = False) -> int:
+        """Return about how many chunks or names hold a phrase."""
+        total = self._counts["document" if names else "chunk"]
         stems = self._forms(phrase) if len(phrase.stems) == 1 else phrase.stems
         held = [self._vocabulary.named.get(one, 0) if names else self._held(one) for one in stems]
         # Any of the stems of a prefix may occur, but all words of a phrase.
-        count = min(sum(held) if len(phrase.stems) == 1 else min(held), total)
-        return max(math.log((total - count + 0.5) / (count + 0.5)), 1e-6)
+        return min(sum(held) if len(phrase.stems) == 1 else min(held), total)
 
     def cosines(
         self, space_id: int, vector: Vector, chunk_ids: Collection[int]

@@ -4,7 +4,7 @@
 
 SET LOCAL search_path = pool, public;
 
-CREATE FUNCTION asked_zones() RETURNS SETOF integer LANGUAGE sql STABLE
+CREATE FUNCTION asked_zones() RETURNS SETOF integer LANGUAGE sql STABLE ROWS 100
     RETURN unnest(nullif(current_setting('pool.zones', true), '')::integer[]);
 CREATE FUNCTION asks_all() RETURNS boolean LANGUAGE sql STABLE RETURN current_setting('pool.zones', true) = '*';
 
