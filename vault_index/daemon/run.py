@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import memories
-from vault_index.api import VaultIndex, bind, call, to_json
+from vault_index.api import VaultIndex, bind, call, dispatch, to_json
 from vault_index.api.methods import WRITING
 from vault_index.api.served import redact_path, redact_paths, served_params
 from vault_index.callers import Caller, caller_from_json
@@ -34,6 +35,7 @@ from vault_index.daemon.system import (
     watchdog_interval,
 )
 from vault_index.daemon.watcher import Watcher
+from vault_index.daemon.workers import Workers, open_index
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.health import index_status
@@ -127,6 +129,7 @@ class Daemon:
             index, self._call, self._settings(), on_missed=lambda: inbox.put("renew")
         )
         self._watcher = self._new_watcher()
+        self._workers = Workers(open_index, runtime.home)
         self._server = Server(runtime.home.socket_path, self.answer)
 
     def serve(self) -> int:
@@ -172,6 +175,8 @@ class Daemon:
 
     def _release(self) -> None:
         idle = self._runtime.config.embedding.idle_minutes * 60
+        if idle:
+            self._workers.release(idle)
         if idle and self._runtime.release(idle):
             trim_memory()
             log_event(log, logging.INFO, "model released", idle_minutes=idle / 60)
@@ -232,6 +237,7 @@ class Daemon:
         self._watcher.stop()
         self._watcher = self._new_watcher()
         self._watcher.start()
+        self._workers.stop()
         self._publication.wake()
         self._writer.call(lambda: self._writer.configure(self._settings()))
         log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
@@ -311,6 +317,7 @@ class Daemon:
     def _stop(self, code: int) -> None:
         finished = self._writer.stop(_WRITER_SECONDS) and self._publication.stop(0.1)
         self._server.stop(0.2)
+        self._workers.stop()
         watches = threading.Thread(target=self._watcher.stop, name="stop", daemon=True)
         watches.start()
         watches.join(_WATCHES_SECONDS)
@@ -394,7 +401,7 @@ class Daemon:
         elif method in ("status", "doctor"):  # unrestricted callers also see the daemon's status
             answer = to_json(self._answer(Request(method, params, None), progress))
         else:
-            answer = to_json(call(self._index_for(caller), method, params))
+            answer = self._read(self._index_for(caller), method, params, caller)
         return answer  # type: ignore[no-any-return]
 
     def _answer_changes(self, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:
@@ -422,11 +429,15 @@ class Daemon:
             daemon = DaemonStatus(True, os.getpid(), self._since, state.work)
             watch = replace(state.watch, backend=self._watcher.backend)
             return self._with_own_problems(index_status(self._runtime, daemon, watch))
-        answer = call(self._index, request.method, request.params)
         if request.method == "doctor":
-            answer = self._with_own_problems(answer)
+            answer = self._with_own_problems(call(self._index, "doctor", request.params))
             return replace(answer, healthy=not answer.problems)
-        return answer
+        return self._read(self._index, request.method, request.params)
+
+    def _read(
+        self, index: VaultIndex, method: str, params: dict[str, Any], caller: Caller | None = None
+    ) -> dict[str, Any]:
+        return self._workers.call(partial(dispatch, index, method, params), method, params, caller)
 
     def _with_own_problems(self, answer: Any) -> Any:
         known = {problem.code for problem in answer.problems}

@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vault_index.access import Tokens, hash_of
-from vault_index.api import VaultIndex, call, to_json
+from vault_index.api import VaultIndex, dispatch, to_json
 from vault_index.api.served import served_params
 from vault_index.callers import Caller
 from vault_index.config import Home
+from vault_index.daemon.workers import Answer, Workers
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.indexer.outbound import Outbound
 from vault_index.mcp_server.backend import Backend
@@ -48,6 +50,7 @@ class PoolBackend(Backend):
         super().__init__(home)
         self._runtime = Runtime.open(home)
         self.connections = PoolConnections(conninfo(self._runtime.config.pool), home.state_db)
+        self._workers = Workers(_open_pool, home)
 
     def prepare(self) -> None:
         """Load the model before the first query."""
@@ -70,10 +73,13 @@ class PoolBackend(Backend):
             if method in ("update", "delete"):
                 hint = "change or delete the file of the memory in a mirror (pool.mirror)"
             raise NotFoundError(f"a pool does not answer {method[:40]!r}", hint)
+        return self._workers.call(partial(self.read, method, given, caller), method, given, caller)
+
+    def read(self, method: str, params: dict[str, Any], caller: Caller | None) -> dict[str, Any]:
+        """Answer a reading method in this process, with checked parameters."""
         with self.connections.lend(caller) as lent:
             runtime = self._runtime.of_pool(_Lent(self._home, lent), lambda: lent.reader.sources)
-            answer: dict[str, Any] = to_json(call(VaultIndex(runtime), method, given))
-        return answer
+            return dispatch(VaultIndex(runtime), method, params)
 
     def _add(
         self, caller: Caller, text: str = "", path: str = "", force: bool = False, **fields: Any
@@ -121,6 +127,10 @@ class PoolBackend(Backend):
             vectors = outbound.embed([[one] for one in chunks])
         floats = {key: as_floats(embedder.space, vector) for key, vector in vectors.items()}
         put_vectors(pool, space_of(pool, embedder.space), SHARED, floats)
+
+
+def _open_pool(home: Home) -> Answer:
+    return PoolBackend(home).read
 
 
 class _Lent(ReadPool):
