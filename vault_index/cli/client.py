@@ -1,4 +1,4 @@
-"""Run one method: in the daemon if it is running, otherwise in this process."""
+"""Run one method, in the daemon or in this process; reload the daemon, and look who it is."""
 
 import gc
 import os
@@ -146,3 +146,42 @@ def call_here(
         gc.enable()
     with VaultIndex.open(home_of(options)) as index:
         return dispatch(index, method, params, progress)
+
+
+# --- about the daemon -----------------------------------------------------------------------------
+
+
+def reload_daemon(options: Options) -> bool:
+    """Make the daemon reload its configuration, and wait for it; return whether a daemon runs."""
+    from vault_index.daemon.client import Unreachable, connect
+
+    try:
+        if (client := connect(home_of(options).socket_path)) is None:
+            return False
+        with client:
+            client.call("reload", on_progress=_give_up)
+    except VaultIndexError as error:
+        remark(
+            options,
+            f"vault-index: the daemon has not loaded the new settings yet: {error.in_one_line}",
+        )
+        return not isinstance(error, Unreachable)
+    return True
+
+
+def _give_up(stage: str, done: int, total: int) -> None:
+    """Stop waiting: the daemon reports progress only if it is busy for more than a few seconds."""
+    raise BusyError("the daemon is busy", "it loads the settings when it is done")
+
+
+def daemon_at(home: Home) -> dict[str, Any]:
+    """Return whether a daemon runs for this home, with its pid, start time and version."""
+    from vault_index.daemon.client import OtherProtocol, ping
+
+    try:
+        daemon = ping(home.socket_path)
+    except OtherProtocol:
+        return {"running": True}
+    if daemon is None:
+        return {"running": False}
+    return {"running": True} | {key: daemon.get(key) for key in ("pid", "since", "version")}

@@ -9,9 +9,8 @@ from typing import Any
 from vault_index.agents import install as wiring
 from vault_index.agents.clients import WIRED
 from vault_index.cli.arguments import Options, flag, takes
-from vault_index.cli.client import call, call_here, call_with_progress, home_of
+from vault_index.cli.client import call, call_here, call_with_progress, daemon_at, home_of
 from vault_index.cli.connect import link_of, program_of
-from vault_index.cli.daemon import daemon_at
 from vault_index.cli.present import show
 from vault_index.cli.service import definition_of
 from vault_index.config.home import Home, find_home

@@ -8,7 +8,14 @@ from collections.abc import Collection
 from typing import Any
 
 from vault_index.cli.arguments import NO_EMBED, Group, Options, absolute, argument, flag, takes
-from vault_index.cli.client import call, call_here, call_with_progress, home_of, with_source
+from vault_index.cli.client import (
+    call,
+    call_here,
+    call_with_progress,
+    home_of,
+    reload_daemon,
+    with_source,
+)
 from vault_index.cli.present import answer_format, print_error, remark, show
 from vault_index.config import Home
 from vault_index.errors import EmbedderError, UsageError, VaultIndexError
@@ -36,7 +43,6 @@ from vault_index.errors import EmbedderError, UsageError, VaultIndexError
 )
 def run_init(options: Options, args: dict[str, Any]) -> int:
     """Write the configuration, index the vault, and print the next steps."""
-    from vault_index.cli.daemon import reload_daemon  # late: `sync` must not import sockets
     from vault_index.config import load_config
     from vault_index.config.schema import CLIENTS
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_index.callers import Caller, Scope
 from vault_index.cli.arguments import SEVERAL, Group, Options, absolute, argument, flag, takes
-from vault_index.cli.client import call, home_of
-from vault_index.cli.daemon import reload_daemon
+from vault_index.cli.client import call, home_of, reload_daemon
 from vault_index.cli.present import progress_bar, remark, show, show_value
 from vault_index.config import PoolConfig, load_config
 from vault_index.errors import UsageError, VaultIndexError

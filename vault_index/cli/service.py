@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.cli.arguments import Options, absolute, argument, flag, positive, takes
-from vault_index.cli.client import home_of
-from vault_index.cli.daemon import daemon_at
+from vault_index.cli.client import daemon_at, home_of
 from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config import Config
 from vault_index.config.home import Home, private_folder

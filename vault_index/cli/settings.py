@@ -8,8 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vault_index.cli.arguments import SEVERAL, Options, absolute, argument, takes
-from vault_index.cli.client import call, call_with_progress, home_of
-from vault_index.cli.daemon import reload_daemon
+from vault_index.cli.client import call, call_with_progress, home_of, reload_daemon
 from vault_index.cli.present import remark, show, show_value
 from vault_index.config import Config, Home, SourceConfig, load_config
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
