@@ -118,15 +118,17 @@ class PoolReader(Connected):
             f"SELECT id, ordinal, document_id, {score} AS score FROM (SELECT id, ordinal,"
             f" document_id, weights, terms FROM chunk WHERE {condition}"
         )
-        most = f" LIMIT {_MOST_SCORED}) AS chunk"
-        weighty = [self._weighty(match, every), *values[1:]]
         return self.execute(
-            f"WITH weighty AS MATERIALIZED ({scored}{most}) SELECT chunk.id, score FROM (SELECT *"
-            f" FROM (SELECT * FROM weighty UNION {scored}"
-            f" AND (SELECT count(*) FROM weighty) < ?{most}) AS found"
+            f"WITH weighty AS MATERIALIZED ({scored} LIMIT {_MOST_SCORED}) AS chunk)"
+            f" SELECT chunk.id, score FROM (SELECT * FROM (SELECT * FROM weighty UNION {scored}"
+            f" AND (SELECT count(*) FROM weighty) < ? LIMIT {_MOST_SCORED}) AS chunk) AS found"
             f" ORDER BY score DESC FETCH FIRST {limit:d} ROWS WITH TIES) AS chunk"
             f" JOIN document ON document.id = chunk.document_id {BEST}",
-            (*weights, *weighty, *weights, *values, _TIMES * limit, limit),
+            (
+                *(*weights, self._weighty(match, every), *values[1:]),
+                *(*weights, *values, _TIMES * limit),
+                limit,
+            ),
         )
 
     def _weighty(self, match: str, every: str, *, names: bool = False) -> str:
