@@ -68,3 +68,14 @@ def test_shrink_removes_words_of_deleted_notes_from_the_files(tmp_path: Path) ->
             index._runtime.write._open_writer()._clean_after = last
             index.sync()
             assert left() == expected
+
+
+def test_shrink_removes_words_of_a_renamed_folder_from_the_files(tmp_path: Path) -> None:
+    notes = {f"{'xyloname' if n < 600 else 'others'}/{n}.md": f"Herons {n}.\n" for n in range(1500)}
+    write(tmp_path / "vault", notes)
+    with opened(tmp_path) as index:
+        index.sync()
+        (tmp_path / "vault/xyloname").rename(tmp_path / "vault/birds")
+        index.sync([tmp_path / "vault"])
+        index._runtime.shrink()
+        assert b"xyloname" not in b"".join(file.read_bytes() for file in (tmp_path / "home").rglob("*.db*"))

@@ -24,12 +24,3 @@ def test_text_blocks_split_a_document_where_a_block_is_full(
     assert [count for (count,) in found] == blocks
     (document_id,) = (row.id for row in writer.known("vault").values())
     assert [chunk.text for chunk in chunks_of(reader, document_id)] == texts
-
-
-def test_text_blocks_are_removed_with_their_document(writer: IndexWriter) -> None:
-    writer.put_document(document_row("a.md", ["one", "two"]), (), None, {})
-    document_id = writer.known("vault")["a.md"].id
-    writer.put_document(document_row("a.md", ["two", "three"]), (), document_id, {})
-    assert writer.value("SELECT count(*) FROM text_block") == 1
-    writer.remove_document(document_id)
-    assert writer.value("SELECT count(*) FROM text_block") == 0

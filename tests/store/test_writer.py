@@ -79,8 +79,11 @@ def test_put_document_keeps_all_equal_chunks(writer: IndexWriter, reader: IndexR
 
 def test_remove_document_removes_all_its_rows(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
     space = add_space(writer, SpaceRow(0, SPACE, True, False))
-    writer.put_document(document_row("a.md", ["one"], tags=["x"]), (), None, {space.id: {}})
+    writer.put_document(document_row("a.md", ["one", "two"], tags=["x"]), (), None, {space.id: {}})
+    writer.put_document(document_row("a.md", ["two", "three"]), (), only_id(writer, "a.md"), {space.id: {}})
+    assert writer.value("SELECT count(*) FROM text_block") == 1
     writer.remove_document(only_id(writer, "a.md"))
+    assert writer.value("SELECT count(*) FROM text_block") == 0
     assert count_rows(reader, "document") == count_rows(reader, "chunk") == len(tag_counts(reader, Filters())) == 0
     assert count_pending(writer, space.id) == 0
     check_integrity(tmp_path)
