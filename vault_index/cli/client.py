@@ -1,4 +1,4 @@
-"""Run one method, in the daemon or in this process; reload the daemon, and look who it is."""
+"""Run one method, in the daemon or in this process; reload the daemon; tell whether it runs."""
 
 import gc
 import os

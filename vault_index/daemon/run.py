@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import memories
-from vault_index.api import VaultIndex, bind, call, dispatch, to_json
+from vault_index.api import VaultIndex, bind, call, to_json
 from vault_index.api.methods import WRITING
 from vault_index.api.served import redact_path, redact_paths, served_params
 from vault_index.callers import Caller, caller_from_json
@@ -401,7 +401,7 @@ class Daemon:
         elif method in ("status", "doctor"):  # unrestricted callers also see the daemon's status
             answer = to_json(self._answer(Request(method, params, None), progress))
         else:
-            answer = self._read(self._index_for(caller), method, params, caller)
+            answer = to_json(self._read(self._index_for(caller), method, params, caller))
         return answer  # type: ignore[no-any-return]
 
     def _answer_changes(self, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:
@@ -436,8 +436,8 @@ class Daemon:
 
     def _read(
         self, index: VaultIndex, method: str, params: dict[str, Any], caller: Caller | None = None
-    ) -> dict[str, Any]:
-        return self._workers.call(partial(dispatch, index, method, params), method, params, caller)
+    ) -> Any:
+        return self._workers.call(partial(call, index, method, params), method, params, caller)
 
     def _with_own_problems(self, answer: Any) -> Any:
         known = {problem.code for problem in answer.problems}
