@@ -1,6 +1,6 @@
 /** The keyboard: what each key does where one is, and the list of it that `?` shows. */
 
-import { useEffect, useRef } from "./vendor/preact.js";
+import { useLayoutEffect, useRef } from "./vendor/preact.js";
 
 const layers = [];
 let prefix = "";
@@ -41,7 +41,7 @@ export const allKeys = () => layers.map(({ label, bindings }) => ({ label, bindi
 export function useKeys(label, bindings, level = 1) {
   const layer = useRef({ label, level }).current;
   layer.bindings = bindings;
-  useEffect(() => {
+  useLayoutEffect(() => {
     layers.push(layer);
     layers.sort((one, other) => one.level - other.level);
     return () => layers.splice(layers.indexOf(layer), 1);

@@ -1,6 +1,6 @@
 /** The page: who it is for signs in, and what the address names is shown. */
 
-import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
+import { html, render, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { ask, call, isSignedIn, listen, onSignedOut, signIn, unreachable } from "./api.js";
 import { go, here, link } from "./router.js";
 import { allKeys, useKeys } from "./keys.js";
@@ -33,7 +33,8 @@ function App({ about }) {
   const [waiting, setWaiting] = useState(0);
   const main = useRef(null);
 
-  useEffect(() => {
+  // Layout effects listen before anything is visible; effects run after the paint, which a busy machine delays.
+  useLayoutEffect(() => {
     const moved = () => setPlace(here());
     addEventListener("hashchange", moved);
     return () => removeEventListener("hashchange", moved);
@@ -55,7 +56,7 @@ function App({ about }) {
   useChanges(() => fault && again());
 
   // A new place is read from its beginning, also by who hears it; typing in the search field is no new place.
-  useEffect(() => {
+  useLayoutEffect(() => {
     scrollTo(0, 0);
     if (place.name !== "search") main.current?.focus({ preventScroll: true });
   }, [place.name, place.parts.join("/")]);
@@ -75,7 +76,7 @@ function App({ about }) {
   }, []);
 
   const palette = () => import("./palette.js").then((module) => setPalette(() => module.default), (error) => toast(error.message));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event) => {
       if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
       event.preventDefault();

@@ -121,7 +121,7 @@ export const toast = (text, action, kind = "") => showToast({ text, action, kind
 
 export function Toasts() {
   const [message, setMessage] = useState(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let timer;
     showToast = (next) => {
       clearTimeout(timer);
@@ -163,7 +163,7 @@ export function useAnswer(ask, inputs) {
 export function useChanges(told, pause = 1000) {
   const current = useRef(told);
   current.current = told;
-  useEffect(() => {
+  useLayoutEffect(() => {
     let timer;
     let news;
     const changed = ({ detail }) => {

@@ -43,7 +43,8 @@ export default function Document({ parts: [source, ...folders], params }) {
     }
   };
 
-  useEffect(() => {
+  // A late effect would scroll back over what a key did meanwhile.
+  useLayoutEffect(() => {
     const wanted = new AbortController();
     const { signal } = wanted;
     if (!source) {

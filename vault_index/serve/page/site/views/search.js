@@ -160,7 +160,7 @@ function useAddress(params, { text, typed }, follow) {
   };
   const latest = useRef(put);
   latest.current = put;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if ((params.q || "") === told.current) return;
     told.current = params.q || "";
     follow(told.current);
@@ -180,7 +180,7 @@ function useFocus(list, field, text, found, select) {
   const at = useRef(null);
   const item = (key) => key && list.current?.querySelector(`[data-key="${CSS.escape(key)}"]`);
   const returns = useRef(Boolean(asked.left)).current;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!returns && CAN_HOVER.matches) field.current.focus({ preventScroll: true });
   }, []);
   useLayoutEffect(() => {
