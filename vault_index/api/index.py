@@ -467,8 +467,7 @@ class VaultIndex(Memories):
 
         Old rows stay searchable until the new ones replace them.
         """
-        write = self._runtime.write
-        return write.sync(
+        return self._runtime.write.sync(
             None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True
         )
 

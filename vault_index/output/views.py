@@ -203,8 +203,10 @@ def _text(text: Record) -> Blocks:
 
 
 def _recall(result: Record, width: int) -> Blocks:
-    nothing = line(("Nothing to recall.", "bold"))
-    return [*_remarks(result), Raw(result["text"]) if result["text"] else nothing]
+    return [
+        *_remarks(result),
+        Raw(result["text"]) if result["text"] else line(("Nothing to recall.", "bold")),
+    ]
 
 
 def _list(result: Record, width: int) -> Blocks:

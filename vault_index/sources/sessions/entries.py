@@ -200,8 +200,9 @@ class EntryClient(FileClient):
             raise VaultIndexError(
                 f"{file} is empty", f"retry after {self.title} has written the file"
             )
-        entries = self.all_entries(records, reading)
-        return conversation(self.name, listed.session, entries, include, reading)
+        return conversation(
+            self.name, listed.session, self.all_entries(records, reading), include, reading
+        )
 
 
 def conversation(
