@@ -12,7 +12,7 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 27_554
+STATEMENTS = 27_569
 """Executable ones: without docstrings and imports."""
 MODULES = 298
 TEST_LINES = 42_213

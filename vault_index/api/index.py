@@ -467,7 +467,8 @@ class VaultIndex(Memories):
 
         Old rows stay searchable until the new ones replace them.
         """
-        return self._runtime.write.sync(
+        write = self._runtime.write
+        return write.sync(
             None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True
         )
 

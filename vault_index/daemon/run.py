@@ -210,9 +210,8 @@ class Daemon:
             return self._reload()
         if method != "served":
             return call(self._index, method, params, progress, cancel)
-        return call(
-            self._index_for(params["caller"]), params["method"], params["params"], progress, cancel
-        )
+        index = self._index_for(params["caller"])
+        return call(index, params["method"], params["params"], progress, cancel)
 
     def _index_for(self, caller: Caller) -> VaultIndex:
         """Return the index as this caller sees it."""

@@ -223,9 +223,9 @@ def _quote(message: str, request: Request) -> str:
     # Some servers repeat the request, but texts of notes must not appear in logs or messages.
     pieces = {words[i : i + _SHARED] for i in range(len(words) - _SHARED + 1)}
     sent = [" ".join(text.split()) for text in request.texts]
-    if any(piece in text for text in sent for piece in pieces) or any(
-        text and text in words for text in sent
-    ):
+    if any(piece in text for text in sent for piece in pieces):
+        return ""
+    if any(text and text in words for text in sent):
         return ""
     words = words.replace(request.key, "…") if request.key else words
     return ": " + (words if len(words) <= _LONGEST_QUOTE else words[: _LONGEST_QUOTE - 1] + "…")

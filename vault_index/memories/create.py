@@ -112,11 +112,9 @@ def with_details(
         if waiting := runtime.pending(reader, known[0].id):
             stored = replace(stored, degraded=(f"vector: pending for {waiting:,} of its passages",))
         ignored = {one.id for one in replaced}
-        if (
-            stored.duplicate_of
-            or not news
-            or not (near := similar_memories(reader, known[0], ignoring=ignored))
-        ):
+        if stored.duplicate_of or not news:
+            return stored
+        if not (near := similar_memories(reader, known[0], ignoring=ignored)):
             return stored
         command = f"vault-index update {stored.id} --supersedes {near[0].id}"
         question = f'does it replace "{near[0].title}"? If so: {command}'

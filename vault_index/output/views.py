@@ -203,10 +203,8 @@ def _text(text: Record) -> Blocks:
 
 
 def _recall(result: Record, width: int) -> Blocks:
-    return [
-        *_remarks(result),
-        Raw(result["text"]) if result["text"] else line(("Nothing to recall.", "bold")),
-    ]
+    nothing = line(("Nothing to recall.", "bold"))
+    return [*_remarks(result), Raw(result["text"]) if result["text"] else nothing]
 
 
 def _list(result: Record, width: int) -> Blocks:

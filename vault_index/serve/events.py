@@ -79,4 +79,5 @@ class Events:
 def _event(answer: Answer) -> dict[str, Any]:
     name = "changed" if answer["changed"] else "progress"
     state = {key: answer[key] for key in ("documents", "progress") if key in answer}
-    return {"data": json.dumps(state, separators=(",", ":")), "event": name, "id": answer["serial"]}
+    data = json.dumps(state, separators=(",", ":"))
+    return {"data": data, "event": name, "id": answer["serial"]}

@@ -263,9 +263,8 @@ def _known(error: Exception) -> VaultIndexError:
 
 def not_allowed(methods: str) -> Refusal:
     """Return the error 405 that names the allowed methods."""
-    return Refusal(
-        "this path does not support the method", f"use {methods}", 405, {"allow": methods}
-    )
+    message = "this path does not support the method"
+    return Refusal(message, f"use {methods}", 405, {"allow": methods})
 
 
 def _unknown() -> Refusal:

@@ -103,9 +103,8 @@ class AgentMemories:
         text, redacted = redact(decode(data)[0])
         faults = (Fault("redacted", "credentials left out", ref.path),) if redacted else ()
         seen = ref._replace(stamp=stamp_of(status))
-        return RawDocument(
-            seen, text, sha256(data).digest(), faults, "memory", labels=self._labels(ref.path)
-        )
+        digest = sha256(data).digest()
+        return RawDocument(seen, text, digest, faults, "memory", labels=self._labels(ref.path))
 
     def _labels(self, path: str) -> tuple[tuple[str, str], ...]:
         """Return the client, and the project if the file belongs to one."""

@@ -169,9 +169,8 @@ def read_inside(
 
     Raises UsageError if a link leads out of the root, unless `outside` is true.
     """
-    return read_regular(
-        path_in(root, path, outside=outside), limit, follow=False, shown=f"{root}/{path}"
-    )
+    real = path_in(root, path, outside=outside)
+    return read_regular(real, limit, follow=False, shown=f"{root}/{path}")
 
 
 def read_regular(

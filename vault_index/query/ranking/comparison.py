@@ -131,11 +131,9 @@ def compare(one: Memory, other: Memory, cosine: float | None) -> Comparison | No
     near = 0.0 if cosine is None else cosine
     shared = len(one.topics & other.topics) / (len(one.topics | other.topics) or 1)
     long = min(one.document.tokens, other.document.tokens) > _LONG
-    if (
-        (cosine is not None and near < SUBJECT_COSINE)
-        or _projects_differ(one, other)
-        or _exchanged(one.title + one.sentence, other.title + other.sentence) > 1
-    ):
+    if (cosine is not None and near < SUBJECT_COSINE) or _projects_differ(one, other):
+        return None
+    if _exchanged(one.title + one.sentence, other.title + other.sentence) > 1:
         return None
     if shared < NEAR_WORDS and (long or near < NEAR_COSINE):
         return None if cosine is None else Comparison("subject", cosine)

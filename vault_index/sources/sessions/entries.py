@@ -200,9 +200,8 @@ class EntryClient(FileClient):
             raise VaultIndexError(
                 f"{file} is empty", f"retry after {self.title} has written the file"
             )
-        return conversation(
-            self.name, listed.session, self.all_entries(records, reading), include, reading
-        )
+        entries = self.all_entries(records, reading)
+        return conversation(self.name, listed.session, entries, include, reading)
 
 
 def conversation(
